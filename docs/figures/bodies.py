@@ -5,13 +5,12 @@ from __future__ import annotations
 import tempfile
 from io import BytesIO
 from math import cos, pi
-from pathlib import Path
 
 import numpy as np
+from make import HERE, rgb, shown
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
-from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from PIL import Image
 
 from solfec import (
@@ -30,9 +29,8 @@ from solfec import (
     SOLFEC,
 )
 from solfec.language import session
-from solfec.results.plot import COLOURS, GRID, INK, MUTED, SURFACE
+from solfec.results.plot import COLOURS, GRID, INK, MUTED
 
-HERE = Path(__file__).resolve().parent
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 CASES = (("TL", "DEF_EXP", "o"), ("TL", "DEF_LIM", "s"), ("BC", "DEF_EXP", "^"), ("BC", "DEF_LIM", "D"))
 STEPS = (32, 64, 128, 256)
@@ -85,40 +83,23 @@ def draw_shape(panel, directory: str) -> None:
         FIX_POINT(body, (0.05 + 1e-9, 1, z))
         FORCE(body, "SPATIAL", (1.95 - 1e-9, 1, z), (0, 0, -1), 1.5e3)
     RUN(solfec, AUTO_SOLVER(1e-8), 8.0)
-    domain = solfec._simulation.domain
-    domain.states.update_shapes()
-    geometry = domain.geometry
-    vertices, corners = geometry.vertices.current.T, geometry.corners.vertex
-    faces = []
-    for row in range(geometry.primitives.n):
-        first = int(geometry.primitives.face_ptr[row])
-        for face in range(first, first + int(geometry.primitives.outer_count[row])):
-            start = int(geometry.faces.corner_ptr[face])
-            faces.append(vertices[corners[start : start + int(geometry.faces.corner_count[face])]])
-    panel.add_collection3d(Poly3DCollection(faces, facecolor=COLOURS[0], edgecolor=INK, lw=0.2, alpha=0.95))
-    topology = body.mesh._content.topology
-    nodes = body.mesh._content.nodes + np.reshape(body.conf, (-1, 3))
-    lines = [nodes[[a, b]] for quad in topology.face_nodes for a, b in zip(quad, np.roll(quad, -1))]
-    panel.add_collection3d(Line3DCollection(lines, colors=COLOURS[1], linewidths=0.7))
-    panel.set(xlim=(-0.1, 2.1), ylim=(-0.1, 2.1), zlim=(-0.4, 1.2))
-    panel.set_box_aspect((2.2, 2.2, 1.6), zoom=1.05)
-    panel.view_init(28, -62)
+    picture = shown(solfec, "perspective/ortho", "look -62,28", "toggle rough mesh 1", "fit", *["zoom out"] * 2, size=(900, 720), colours={1: rgb(COLOURS[0])})
+    panel.imshow(picture)
     panel.set_axis_off()
-    panel.patch.set_alpha(0.0)
     panel.set_title("a pipe of convexes bends with 18 hexahedra", fontsize=9, color=INK, fontweight="bold", y=1.0)
 
 
 def main() -> None:
     """Both panels side by side."""
-    figure = Figure(figsize=(9.0, 3.8), dpi=100, facecolor=SURFACE)
+    figure = Figure(figsize=(9.0, 3.8), dpi=100, facecolor="white")
     FigureCanvasAgg(figure)
     with tempfile.TemporaryDirectory() as directory:
-        draw_convergence(figure.add_axes((0.08, 0.14, 0.38, 0.74), facecolor=SURFACE), directory)
-        draw_shape(figure.add_axes((0.5, 0.0, 0.5, 0.95), projection="3d"), directory)
+        draw_convergence(figure.add_axes((0.08, 0.14, 0.38, 0.74), facecolor="white"), directory)
+        draw_shape(figure.add_axes((0.5, 0.0, 0.5, 0.92)), directory)
         session.current().close()
     memory = BytesIO()
     figure.savefig(memory)
-    Image.open(memory).convert("RGB").quantize(64).save(HERE / "bodies.png", optimize=True)
+    Image.open(memory).convert("RGB").quantize(128).save(HERE / "bodies.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ from __future__ import annotations
 import tempfile
 from io import BytesIO
 from math import cos, pi, sin
-from pathlib import Path
 
 import numpy as np
+from make import HERE, shown
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from PIL import Image
 
 from solfec import (
@@ -26,9 +25,8 @@ from solfec import (
     SURFACE_MATERIAL,
 )
 from solfec.language import session
-from solfec.results.plot import COLOURS, INK, MUTED, SURFACE
+from solfec.results.plot import COLOURS, INK, MUTED
 
-HERE = Path(__file__).resolve().parent
 RADIUS, RATIO, WIDTH, COUNT = 10.0, 0.16, 3.0, 9
 
 
@@ -41,8 +39,8 @@ def corners(start: float, end: float) -> list[float]:
     return nodes
 
 
-def contacts(directory: str, threshold: float | None) -> tuple[list, np.ndarray]:
-    """Blocks of the arch after its first step, and its contact points (n, 3); without threshold those of MANIFOLD, of blocks of one cell."""
+def contacts(directory: str, threshold: float | None) -> tuple[Image.Image, np.ndarray]:
+    """A picture of the arch after its first step, and its contact points (n, 3); without threshold those of MANIFOLD, of blocks of one cell."""
     GEOMETRIC_EPSILON(1e-4)
     plain = threshold is None
     solfec = SOLFEC("DYNAMIC", 1e-3, f"{directory}/{threshold}", contacts="MANIFOLD" if plain else "CLASSIC")
@@ -53,43 +51,16 @@ def contacts(directory: str, threshold: float | None) -> tuple[list, np.ndarray]
     cells = {"i": 1, "j": 1} if plain else {"i": 3, "j": 2, "dx": [0.05, 1.9, 0.05]}
     bulk = BULK_MATERIAL(solfec, density=0.97)
     GRAVITY(solfec, (0, 0, -9.81))
-    opening, blocks = pi / COUNT, []
+    opening = pi / COUNT
     for number in range(-1, COUNT + 1):
         nodes = corners(number * opening, (number + 1) * opening)
         kind = "OBSTACLE" if number in (-1, COUNT) else "RIGID"
-        blocks.append((kind, np.array(nodes).reshape(-1, 3)))
         BODY(solfec, kind, HEX(nodes, k=1, volid=1, surfids=[1] * 6, **cells), bulk)
     RUN(solfec, AUTO_SOLVER(), 1e-3)
     points = [constraint.point for constraint in solfec.constraints if constraint.kind == "CONTACT"]
     GEOMETRIC_EPSILON(1e-6)
-    return blocks, np.array(points)
-
-
-def draw(panel, blocks: list, points: np.ndarray, title: str, cells: bool) -> None:
-    """Blocks seen through, with lines between the cells of a joint if there are any, and the contact points."""
-    faces = ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))
-    lines = []
-    for kind, nodes in blocks:
-        colour, alpha = (MUTED, 0.25) if kind == "OBSTACLE" else (COLOURS[0], 0.10)
-        panel.add_collection3d(
-            Poly3DCollection([nodes[list(f)] for f in faces], facecolors=colour, edgecolors=INK, linewidths=0.35, alpha=alpha)
-        )
-        for part in (0.025, 0.975):  # narrow cells at the inner and the outer edge, and the one in the middle
-            lines.append((nodes[0] + part * (nodes[1] - nodes[0]), nodes[3] + part * (nodes[2] - nodes[3])))
-        lines.append((0.5 * (nodes[0] + nodes[3]), 0.5 * (nodes[1] + nodes[2])))
-    if cells:
-        panel.add_collection3d(Line3DCollection(lines, colors=MUTED, linewidths=0.4))
-    panel.scatter(*points.T, s=5, color=COLOURS[1], depthshade=False, linewidths=0, zorder=10)
-    every = np.concatenate([nodes for _, nodes in blocks])
-    lower, upper = every.min(0), every.max(0)
-    for axis, low, high in zip("xyz", lower, upper):
-        getattr(panel, f"set_{axis}lim")(low, high)
-    panel.computed_zorder = False  # points over the faces in front of them
-    panel.set_box_aspect(upper - lower, zoom=1.12)
-    panel.set_axis_off()
-    panel.patch.set_alpha(0.0)
-    panel.view_init(24, -64)
-    panel.set_title(title, fontsize=9, color=INK, fontweight="bold", y=0.97)
+    picture = shown(solfec, "perspective/ortho", "look -64,24", "fit", "wireframe all", "result constraints", *["smaller arrows"] * 3, size=(960, 560))
+    return picture, np.array(points)
 
 
 def draw_joint(panel, points: np.ndarray, cells: bool) -> None:
@@ -110,14 +81,17 @@ def draw_joint(panel, points: np.ndarray, cells: bool) -> None:
 
 def main() -> None:
     """Draw the arch for three thresholds, and with MANIFOLD."""
-    figure = Figure(figsize=(9.6, 8.2), dpi=100, facecolor=SURFACE)
+    figure = Figure(figsize=(9.6, 8.2), dpi=100, facecolor="white")
     FigureCanvasAgg(figure)
     panels = (0, "all"), (0.005, "threshold 0.005"), (0.05, "threshold 0.05"), (None, "MANIFOLD, one cell")
     with tempfile.TemporaryDirectory() as directory:
         for number, (threshold, title) in enumerate(panels):
-            blocks, points = contacts(directory, threshold)
+            picture, points = contacts(directory, threshold)
             left, bottom, cells = number % 2 / 2, 0.5 - 0.5 * (number // 2), threshold is not None
-            draw(figure.add_axes((left, bottom + 0.15, 1 / 2, 0.34), projection="3d"), blocks, points, f"{title}: {len(points)} contact points", cells)
+            panel = figure.add_axes((left, bottom + 0.15, 1 / 2, 0.32))
+            panel.imshow(picture)
+            panel.set_axis_off()
+            panel.set_title(f"{title}: {len(points)} contact points", fontsize=9, color=INK, fontweight="bold")
             draw_joint(figure.add_axes((left + 0.03, bottom + 0.03, 1 / 2 - 0.06, 0.15)), points, cells)
         session.current().close()
     memory = BytesIO()

@@ -15,9 +15,12 @@ from pathlib import Path
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image, ImageDraw
 
-from solfec import results
+import solfec
+from solfec import cli, results
 from solfec.results.plot import COLOURS, GRID, INK, MUTED, SURFACE
+from solfec.viewer.legend import font
 
 HERE = Path(__file__).resolve().parent
 INPUTS = HERE.parent.parent / "inp"
@@ -37,6 +40,34 @@ def centre(run: results.ResultsReader, label: str) -> tuple:
     identifier = next(i for i, known in run.labels.items() if known == label)
     bodies = run.table("model/bodies")
     return label, tuple(bodies["centre"][bodies["id"] == identifier][-1].tolist())
+
+
+def shown(source, *commands: str, size: tuple[int, int], colours: dict | None = None) -> Image.Image:
+    """A picture of results or a model by the viewer, without legend, time and axes; `colours` (r, g, b) of bodies by identifier."""
+    with solfec.view(source, window=False, size=size) as view:
+        scene = view.application.view
+        for body, colour in (colours or {}).items():
+            scene.looks[scene.rows([body]), :3] = colour
+        scene.refresh()
+        view.do(*commands)
+        return view.picture(annotated=False)
+
+
+def sheet(panels: list[tuple[str, Image.Image]], columns: int, path: Path, colours: int = 128) -> None:
+    """Put pictures under their titles, and all of them into one file."""
+    (width, height), line = panels[0][1].size, 22
+    whole = Image.new("RGB", (columns * width, -(-len(panels) // columns) * (height + line)), "white")
+    draw, text = ImageDraw.Draw(whole), font(12)
+    for number, (title, picture) in enumerate(panels):
+        left, top = number % columns * width, number // columns * (height + line)
+        whole.paste(picture, (left, top + line))
+        draw.text((left + width / 2, top + 5), title, INK, font=text, anchor="ma")
+    whole.quantize(colours).save(path, optimize=True)
+
+
+def rgb(colour: str) -> tuple[float, ...]:
+    """A colour '#rrggbb' as three numbers from 0 to 1."""
+    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
 
 
 def page(rows: int, columns: int, height: float):
@@ -134,13 +165,22 @@ def examples(directory: Path) -> Figure:
     return figure
 
 
+def stone(directory: Path) -> None:
+    """The stone of docs/fragmentation.md: stone.py is an input, which takes six minutes."""
+    run(directory, str(HERE / "stone.py"), "stone")
+    picture = ["--screenshot", str(HERE / "stone.png"), "--size", "640x480"]
+    if cli.main(["view", str(directory / "out" / "stone"), *picture, "--result", "|v|", "--look", "30,15", "--hide", "1"]):
+        raise SystemExit("the viewer made no picture")
+
+
 def others(directory: Path) -> None:
     """Run the scripts that draw the other pictures; scenes.py reads a table that tests write first."""
+    stone(directory)
     table = directory / "scenes.json"
     subprocess.run([sys.executable, str(HERE.parent.parent / "tests" / "scenes" / "table.py"), "--json", str(table)], check=True)
     words = {"gallery.py": [directory], "scenes.py": [table]}
     for script in sorted(HERE.glob("*.py")):
-        if script.name != "make.py":
+        if script.name not in ("make.py", "stone.py"):
             print(script.name, flush=True)
             subprocess.run([sys.executable, str(script), *map(str, words.get(script.name, []))], check=True)
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from io import BytesIO
 from pathlib import Path
 
 import meshio
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from make import HERE, rgb, sheet, shown
 from PIL import Image
 
 from solfec import (
     BEND,
+    BODY,
+    BULK_MATERIAL,
     CONVEX,
     CONVEX_READ,
     COPY,
@@ -33,63 +32,32 @@ from solfec import (
     ROTATE,
     ROUGH_HEX,
     SCALE,
+    SOLFEC,
     SPHERE,
     SPLIT,
     TETRAHEDRALIZE,
     TRANSLATE,
 )  # fmt: skip
-from solfec.results.plot import COLOURS, INK, SURFACE
-from solfec.shapes.ellipsoid import Ellipsoid
-from solfec.shapes.mesh import Mesh
-from solfec.shapes.sphere import Sphere
+from solfec.results.plot import COLOURS
 
-HERE = Path(__file__).resolve().parent
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
-LIGHT = np.array([0.4, -0.7, 0.6])
 
 
-def polygons(shape) -> list[np.ndarray]:
-    """Corners of the faces that a shape object shows, as the viewer will draw them; an array is one face."""
-    if isinstance(shape, np.ndarray):
-        return [shape]
-    content = shape._content
-    if isinstance(content, Mesh):
-        topology = content.topology
-        rows = np.flatnonzero(topology.boundary).tolist()
-        return [content.nodes[topology.face_nodes[row, : topology.face_size[row]]] for row in rows]
-    if isinstance(content, (Sphere, Ellipsoid)):
-        radii = content.radii if isinstance(content, Ellipsoid) else np.full(3, content.radius)
-        turn = content.rotation if isinstance(content, Ellipsoid) else np.eye(3)
-        u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 25), np.linspace(0, np.pi, 13))
-        grid = np.stack((np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)), -1) * radii @ turn.T + content.centre
-        return [grid[[i, i + 1, i + 1, i], [j, j, j + 1, j + 1]] for i in range(12) for j in range(24)]
-    return [p.vertices[list(face)] for p in content.polyhedra for face in p.faces]
-
-
-def draw(panel, title: str, groups: list) -> None:
-    """One panel: groups of shapes, each in its colour, all at one scale."""
-    every, colours = [], []
+def picture(groups: list) -> Image.Image:
+    """One panel: groups of shapes, each in its colour, as bodies that the viewer shows."""
+    model = SOLFEC("DYNAMIC", 1.0)
+    model.verbose = "OFF"
+    bulk, colours = BULK_MATERIAL(model), {}
     for number, group in enumerate(groups):
-        faces = [face for shape in (group if isinstance(group, list) else [group]) for face in polygons(shape)]
-        base = np.array([int(COLOURS[number % len(COLOURS)][i : i + 2], 16) / 255 for i in (1, 3, 5)])
-        for face in faces:
-            normal = np.cross(face[1] - face[0], face[2] - face[0]) + np.cross(face[2] - face[0], face[-1] - face[0])
-            lit = 0.75 + 0.25 * (normal @ LIGHT) / max(np.linalg.norm(normal) * np.linalg.norm(LIGHT), 1e-30)
-            colours.append(1.0 - (1.0 - base) * 0.8 if lit > 0.95 else base * lit)
-        every += faces
-    # limits are set below; matplotlib would take them from padding of faces with fewer corners, too
-    panel.add_collection3d(Poly3DCollection(every, facecolors=colours, edgecolors=INK, linewidths=0.2), autolim=False)
-    points = np.concatenate(every)
-    lower, upper = points.min(0), points.max(0)
-    half = 0.5 * np.maximum(upper - lower, 0.4 * (upper - lower).max())
-    middle = 0.5 * (lower + upper)
-    for axis, m, h in zip("xyz", middle, half):
-        getattr(panel, f"set_{axis}lim")(m - h, m + h)
-    panel.set_box_aspect(half, zoom=1.0)
-    panel.set_axis_off()
-    panel.patch.set_alpha(0.0)
-    panel.view_init(22, -58)
-    panel.set_title(title, fontsize=7, color=INK, fontweight="bold", y=1.0)
+        for shape in group if isinstance(group, list) else [group]:
+            body = BODY(model, "OBSTACLE", shape, bulk)
+            colours[body.id] = rgb(COLOURS[number % len(COLOURS)])
+    return shown(model, "perspective/ortho", "look -58,22", "fit", size=(160, 150), colours=colours)
+
+
+def hull(points) -> CONVEX:
+    """The convex hull of points (n, 3)."""
+    return HULL(np.ravel(points).tolist(), 1, 1)
 
 
 def bar(length=2.0, i=20) -> MESH:
@@ -148,17 +116,21 @@ def opened() -> list:
 
 
 def read_mesh(directory: str) -> list:
-    """A mesh from a file, its outer faces coloured by the groups of the file."""
+    """A mesh from a file, its coloured by the groups of the file."""
     nodes, elements, _ = PIPE((0, 0, 0), (0, 0, 1), 0.4, 0.4, 6, 24, 2, 1, [1] * 4).get_data()
     nodes, elements = np.array(nodes).reshape(-1, 3), np.array(elements).reshape(-1, 10)[:, 1:9]
     middle = nodes[elements].mean(1)
     part = np.where(middle[:, 2] > 0.5, np.where(middle[:, 0] > 0, 3, 2), 1)
     meshio.Mesh(nodes, [("hexahedron", elements)], cell_data={"part": [part]}).write(f"{directory}/mesh.vtu")
-    content = MESH_READ(f"{directory}/mesh.vtu")._content
-    topology, groups = content.topology, {}
-    for row in np.flatnonzero(topology.boundary).tolist():
-        groups.setdefault(int(content.volume_ids[topology.face_element[row]]), []).append(content.nodes[topology.face_nodes[row]])
-    return [groups[number] for number in sorted(groups)]
+    nodes, elements, _ = MESH_READ(f"{directory}/mesh.vtu").get_data()
+    nodes, elements = np.array(nodes).reshape(-1, 3), np.array(elements).reshape(-1, 10)
+    groups = []
+    for number in np.unique(elements[:, 9]):
+        own = elements[elements[:, 9] == number]
+        used, renumbered = np.unique(own[:, 1:9], return_inverse=True)
+        own[:, 1:9] = renumbered.reshape(-1, 8)
+        groups.append(MESH(nodes[used].ravel().tolist(), own.ravel().tolist(), 1))
+    return groups
 
 
 def read_surface(directory: str) -> list:
@@ -170,8 +142,7 @@ def read_surface(directory: str) -> list:
     faces = np.concatenate((np.stack((a, b, c), -1), np.stack((a, c, d), -1))).reshape(-1, 3)
     lines = [f"v {x} {y} {z}" for x, y, z in points.reshape(-1, 3)] + [f"f {i} {j} {k}" for i, j, k in faces + 1]
     Path(f"{directory}/ring.obj").write_text("\n".join(lines) + "\n")
-    parts = CONVEX_READ(f"{directory}/ring.obj", decompose="ON")._content.polyhedra
-    return [[p.vertices[list(face)] for face in p.faces] for p in parts]
+    return [hull(part.vertices) for part in CONVEX_READ(f"{directory}/ring.obj", decompose="ON")._content.polyhedra]
 
 
 def cut_leg() -> list:
@@ -185,7 +156,7 @@ def cut_leg() -> list:
     groups = [[], []]
     for polyhedron in whole._content.polyhedra:
         low = int(polyhedron.vertices[:, 2].max() < 0.6)
-        groups[low] += [polyhedron.vertices[list(face)] - [0, 0, 0.3 * low] for face in polyhedron.faces]
+        groups[low].append(hull(polyhedron.vertices - [0, 0, 0.3 * low]))
     return groups
 
 
@@ -197,8 +168,7 @@ def weighed() -> list:
 
 def points_of(mesh: MESH) -> list:
     """Integration points of a mesh as small balls."""
-    return [HULL((np.array(p) + 0.03 * np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])).ravel(), 1, 1)
-            for p in mesh.surface_integration_points()]  # fmt: skip
+    return [SPHERE(tuple(point), 0.03, 1, 1) for point in mesh.surface_integration_points()]
 
 
 def panels(directory: str) -> list:
@@ -243,8 +213,9 @@ def panels(directory: str) -> list:
 
 
 def section(mesh: MESH) -> list:
-    """The faces between elements that lie on a plane."""
-    return [np.array([mesh.node(n) for n in face]) for face in mesh.inter_element_faces_on_plane((1 / 3, 0, 0), (1, 0, 0))]
+    """The faces between elements that lie on a plane, as thin plates."""
+    faces = [np.array([mesh.node(n) for n in face]) for face in mesh.inter_element_faces_on_plane((1 / 3, 0, 0), (1, 0, 0))]
+    return [hull(np.concatenate([face, face + [0.005, 0, 0]])) for face in faces]
 
 
 def shrunk(convexes: CONVEX) -> CONVEX:
@@ -259,15 +230,7 @@ def main() -> None:
     """Draw the gallery."""
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        every = panels(directory)
-    figure = Figure(figsize=(9.6, 7.4), dpi=100, facecolor=SURFACE)
-    FigureCanvasAgg(figure)
-    for number, (title, groups) in enumerate(every):
-        draw(figure.add_subplot(4, 6, number + 1, projection="3d"), title, groups)
-    figure.subplots_adjust(0.0, 0.0, 1.0, 0.96, 0.0, 0.06)
-    memory = BytesIO()
-    figure.savefig(memory)
-    Image.open(memory).convert("RGB").quantize(48).save(HERE / "shapes.png", optimize=True)
+        sheet([(title, picture(groups)) for title, groups in panels(directory)], 6, HERE / "shapes.png", 96)
 
 
 if __name__ == "__main__":

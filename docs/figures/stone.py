@@ -1,8 +1,4 @@
-"""A stone of 500 bonded cells that falls on an edge, for the picture in docs/fragmentation.md; takes six minutes.
-
-    solfec -y -w docs/figures/stone.py
-    solfec view out/stone --screenshot docs/figures/stone.png --size 640x480 --result "|v|" --look 30,15 --hide 1
-"""
+"""A stone of 500 bonded cells that falls on an edge, for the picture in docs/fragmentation.md; `make.py --all` draws it, in six minutes."""
 solfec = SOLFEC('DYNAMIC', 1E-4, 'out/stone', contacts='MANIFOLD')
 stone = BULK_MATERIAL(solfec, density=2000)
 SURFACE_MATERIAL(solfec, friction=0.5)
