@@ -40,6 +40,6 @@ for i in range(count):
 OUTPUT(solfec, duration / 50)
 RUN(solfec, AUTO_SOLVER(1E-6), duration)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
     kinetic = ENERGY(solfec)[0]
     print('kinetic energy %.3e: the arch %s' % (kinetic, 'stands' if kinetic < 1E-8 else 'moves'))

@@ -36,7 +36,7 @@ FORCE(body, 'SPATIAL', body.center, (1, 0, 0), push)
 OUTPUT(solfec, 0.01)
 RUN(solfec, AUTO_SOLVER(1E-6), duration)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
     print('position: %.6f' % body.conf[9])
 else:
     times, position = HISTORY(solfec, (body, body.center, 'CX'), 0, duration)

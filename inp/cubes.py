@@ -28,5 +28,5 @@ for k in range(n):
 OUTPUT(solfec, duration / 50)
 RUN(solfec, AUTO_SOLVER(1E-6), duration)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
     print('%d bodies, %d constraints, kinetic energy %.3e' % (solfec.nbod, solfec.ncon, ENERGY(solfec)[0]))

@@ -39,5 +39,5 @@ for scheme in ('RIG_POS', 'RIG_NEG', 'RIG_IMP'):
     CALLBACK(solfec, 0.05, (solfec, top, samples), hamiltonian)
     OUTPUT(solfec, 0.05)
     RUN(solfec, PENALTY_SOLVER(), 10.0)
-    if solfec.mode == 'WRITE':
+    if solfec.mode == 'WRITE' and not VIEWER():
         print('%s: Hamiltonian %.8f, change %+.2e' % (scheme, samples[0], samples[-1] - samples[0]))

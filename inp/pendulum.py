@@ -34,5 +34,5 @@ CALLBACK(solfec, 1E-3, (solfec, ball), watch)
 OUTPUT(solfec, 0.01)
 RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 1000), 2.5 * swings)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
     print('period: %.4f s' % (turns[-1] / swings))

@@ -29,5 +29,5 @@ CALLBACK(solfec, step, body, below_pivot)
 OUTPUT(solfec, 0.01)
 RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 1000), 0.5)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
     print('angular velocity below the pivot: %.4f' % body.velo[1])

@@ -27,5 +27,5 @@ FORCE(stone, 'SPATIAL', (0, 0, 0), (1, 0, 0), drag)
 OUTPUT(solfec, duration / 100)
 RUN(solfec, PENALTY_SOLVER(), duration)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
     print('distance: %.3f inches' % (stone.conf[9] / 0.0254))

@@ -42,5 +42,5 @@ for number in range(count):
 OUTPUT(solfec, duration / 20)
 RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 500), duration)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
     print('%d bodies, %d contacts, kinetic energy %.3e' % (solfec.nbod, solfec.ncon, ENERGY(solfec)[0]))

@@ -46,7 +46,7 @@ hybrid.parmec_interval = (1E9, 0.01)
 OUTPUT (solfec, 0.01)
 RUN (solfec, hybrid, duration)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
   given = hybrid.exchange
   print ('%d cubes, %d of them implicit, %d in both models' % (len (cells), len (parmec2solfec) + len (deformable), len (parmec2solfec)))
   print ('shaken by %.2f mm; cubes move by up to %.2f mm; impulse %.4f; the coupling made %.1E of %.1E J'

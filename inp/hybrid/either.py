@@ -15,5 +15,5 @@ here = os.path.dirname (os.path.abspath (__file__))
 bodies = PARMEC_IMPORT (solfec, os.path.join (here, 'either-%s.py' % name), bulk)
 RUN (solfec, NEWTON_SOLVER (), duration)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
   for p in seen: print ('particle %d: %.5f %.5f %.5f' % (p, *bodies[p].conf[9:12]))

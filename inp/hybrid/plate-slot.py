@@ -47,6 +47,6 @@ hybrid.parmec_interval = (1E9, 0.002)
 OUTPUT (solfec, 0.002)
 RUN (solfec, hybrid, duration)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
   print ('stiffness %.3g; plate moves by up to %.2f mm, the U by %.2f mm; work on the plate %.3E J, of which the coupling made %.1E'
          % (stiffness, 1E3 * max (map (abs, moved)), 1E3 * 2 * acceleration / (2 * math.pi * frequency)**2, hybrid.exchange['work'], hybrid.exchange['gain']))

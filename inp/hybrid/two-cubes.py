@@ -23,6 +23,6 @@ def note ():
 CALLBACK (solfec, step, (), note)
 RUN (solfec, hybrid, stop)
 
-if solfec.mode == 'WRITE':
+if solfec.mode == 'WRITE' and not VIEWER():
   touch = [t for t, a, b in places if gap + b - a < 1E-3][0]
   print ('first contact at %.3f s; lowest by %.3f' % (touch, -min (a for t, a, b in places)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -139,24 +139,35 @@ class HYBRID_SOLVER(CoSolver):
 
     def run(self, simulation: Any, duration: float) -> None:
         """Run both models for a duration; do nothing in READ mode."""
-        if self._simulation not in (None, simulation):
-            raise BadValue("this HYBRID_SOLVER belongs to another SOLFEC object")
-        self._simulation = simulation
-        if self._companion is None:
-            self._companion = simulation.companion = Companion(self._model, simulation.domain, self._go_on)
+        self.bind(simulation)
         if simulation.mode == "READ":
             simulation.run(self._solver, duration)
             if simulation.frame is not None:  # it was loaded before this solver existed
                 self._companion.restore(simulation.reader, simulation.frame)
             return
+        for _ in self.steps(simulation, duration):
+            pass
+
+    def bind(self, simulation: Any) -> None:
+        """Belong to a simulation from now on."""
+        if self._simulation not in (None, simulation):
+            raise BadValue("this HYBRID_SOLVER belongs to another SOLFEC object")
+        self._simulation = simulation
+        if self._companion is None:
+            self._companion = simulation.companion = Companion(self._model, simulation.domain, self._go_on)
+
+    def steps(self, simulation: Any, duration: float) -> Iterator[float]:
+        """Step both models through a duration, one implicit step and those of the explicit engine that go with it at a time."""
+        self.bind(simulation)
         domain = simulation.domain
         self._begin(domain, simulation.continues)
         added = [] if self._detects else exclude_among(domain.settings, self._boundary.identifiers)
         domain.loads.sources.append(self._boundary.load)
         domain.hooks.after.append(self._boundary.count_step)
         try:
-            for _ in simulation.steps(self._solver, duration):
+            for time in simulation.steps(self._solver, duration):
                 self._follow()
+                yield time
         finally:
             domain.loads.sources.remove(self._boundary.load)
             domain.hooks.after.remove(self._boundary.count_step)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotBuiltYet, SolfecError
+from ..errors import SolfecError
 from ..solvers.foreign_solver import Solves
 from . import checks, session
 from .checks import BadValue, command
@@ -32,9 +32,10 @@ def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> 
     """
     simulation = simulation_of(solfec)
     if (viewed := session.current().viewed) is not None and simulation.mode == "WRITE":
+        made = solver if isinstance(solver, CoSolver) else constraint_solver(solver)
         if isinstance(solver, CoSolver):
-            raise NotBuiltYet("HYBRID_SOLVER under the viewer (-v) is not built yet")
-        viewed.append((simulation, constraint_solver(solver), checks.positive(duration, "duration")))
+            solver.bind(simulation)
+        viewed.append((simulation, made, checks.positive(duration, "duration")))
         return
     if isinstance(solver, CoSolver):
         solver.run(simulation, checks.positive(duration, "duration"))

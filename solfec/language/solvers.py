@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from ..solvers.auto import AcceleratedGaussSeidel
@@ -32,6 +32,14 @@ class CoSolver(Members):
 
     def run(self, simulation: Any, duration: float) -> None:
         """Run a simulation for a duration."""
+        raise NotImplementedError
+
+    def bind(self, simulation: Any) -> None:
+        """Belong to a simulation from now on."""
+        raise NotImplementedError
+
+    def steps(self, simulation: Any, duration: float) -> Iterator[float]:
+        """Step through a duration, as `Simulation.steps` does."""
         raise NotImplementedError
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import SolfecError
 from ..kinds import Energy
+from ..language.solvers import CoSolver
 from ..results import ResultsReader
 from ..simulation import Simulation
 from ..solvers.penalty import PenaltySolver
@@ -23,7 +24,7 @@ class Live:
     simulation : Simulation
         In WRITE mode.
     runs : list of tuple
-        Constraint solver and duration of each RUN of the input, in their order.
+        Constraint solver or CoSolver, and duration of each RUN of the input, in their order.
     """
 
     live, frame, reader = True, 0, None
@@ -35,6 +36,11 @@ class Live:
         self._collected: dict[str, tuple] = {}
         self.until = np.inf
         self.domain.states.update_shapes()
+
+    @property
+    def writes(self) -> bool:
+        """Whether a run has begun, has not ended, and writes results."""
+        return self._steps is not None and not self.finished and self.simulation.outpath is not None
 
     @property
     def times(self) -> np.ndarray:
@@ -53,7 +59,9 @@ class Live:
                 if not self._runs:
                     self.finished = True
                     return
-                self._steps = self.simulation.steps(*self._runs.pop(0))
+                solver, duration = self._runs.pop(0)
+                runs = isinstance(solver, CoSolver)  # which steps another program beside the simulation
+                self._steps = solver.steps(self.simulation, duration) if runs else self.simulation.steps(solver, duration)
             if next(self._steps, None) is not None:
                 self._note()
                 return
@@ -142,7 +150,7 @@ class Stored:
     reader : ResultsReader
     """
 
-    live = False
+    live = writes = False
 
     def __init__(self, path: str, simulation: Simulation | None = None):
         self.path = path
@@ -189,7 +197,6 @@ class Stored:
             self.simulation.frame = frame % count
         else:
             self.simulation.load(frame % count)
-        self.domain.states.update_shapes()
 
     def seek_time(self, moment: float) -> None:
         """Go to the frame nearest to a time."""

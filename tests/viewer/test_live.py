@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import h5py
 import pytest
 
@@ -10,6 +13,7 @@ from solfec.errors import SolfecError
 from solfec.time_step import PHASES
 from solfec.viewer import live, sources
 
+HYBRID = Path(__file__).parent.parent.parent / "inp" / "hybrid"
 INPUT = """
 s = SOLFEC('DYNAMIC', 1E-3, 'out/run')
 b = BULK_MATERIAL(s, 'KIRCHHOFF', young=1E7, poisson=0.3, density=1000.0)
@@ -51,7 +55,7 @@ def under_viewer(directory, monkeypatch, look, text=INPUT):
     return cli.main(["--quiet", "-v", "input.py"])
 
 
-def frames(directory):
+def frames(directory, name="run"):
     """All that the frames of results hold, but the wall time of phases."""
     found = {}
 
@@ -59,7 +63,7 @@ def frames(directory):
         if isinstance(item, h5py.Dataset) and name.startswith("frames"):
             found[name] = item[...]
 
-    with h5py.File(directory / "out" / "run" / "run.h5") as file:
+    with h5py.File(directory / "out" / name / f"{name}.h5") as file:
         file.visititems(take)
     steps = found.pop("frames/steps")
     return found | {name: steps[name].copy() for name in steps.dtype.names if name not in PHASES}
@@ -95,6 +99,33 @@ def test_a_run_that_is_looked_at_has_the_bits_of_a_batch_run(window, batch, tmp_
     assert (tmp_path / "live" / "seen").read_text() == "(True, [])"  # the input is over before the first step
     assert (batch / "seen").read_text().startswith("(False, [0.0")
     same(frames(batch), frames(tmp_path / "live"))
+
+
+def test_a_hybrid_run_that_is_looked_at_has_the_bits_of_a_batch_run(window, tmp_path, monkeypatch):
+    """Both engines go step by step, and the last state is written when the window closes."""
+    from solfec.viewer.application import Application
+
+    for name in ("batch", "live"):
+        (tmp_path / name).mkdir()
+        shutil.copy(HYBRID / "two-cubes-spring.py", tmp_path / name)
+    text = (HYBRID / "two-cubes.py").read_text().replace("os.path.dirname (os.path.abspath (__file__))", "os.getcwd ()").replace("0.5, 0.1, 100.0", "0.3, 0.1, 100.0")
+    monkeypatch.chdir(tmp_path / "batch")
+    (tmp_path / "batch" / "input.py").write_text(text)
+    assert cli.main(["--quiet", "input.py"]) == 0
+
+    def look(now, size, wire):
+        app = Application(live.sources(now), (64, 48))
+        steps = 0
+        while not app.source.finished:
+            app.do("step")
+            app.do("next result")
+            app.draw()
+            steps += 1
+        assert steps >= 300
+        app.close()
+
+    assert under_viewer(tmp_path / "live", monkeypatch, look, text) == 0
+    same(frames(tmp_path / "batch", "two-cubes"), frames(tmp_path / "live", "two-cubes"))
 
 
 def test_leaving_in_the_midst_writes_the_last_state(tmp_path, monkeypatch):
