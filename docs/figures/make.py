@@ -43,7 +43,7 @@ def centre(run: results.ResultsReader, label: str) -> tuple:
 
 
 def shown(source, *commands: str, size: tuple[int, int], colours: dict | None = None) -> Image.Image:
-    """A picture of results or a model by the viewer, without legend, time and axes; `colours` (r, g, b) of bodies by identifier."""
+    """Return a picture of results or a model by the viewer, without legend, time and axes; `colours` (r, g, b) of bodies by identifier."""
     with solfec.view(source, window=False, size=size) as view:
         scene = view.application.view
         for body, colour in (colours or {}).items():
@@ -66,7 +66,7 @@ def sheet(panels: list[tuple[str, Image.Image]], columns: int, path: Path, colou
 
 
 def rgb(colour: str) -> tuple[float, ...]:
-    """A colour '#rrggbb' as three numbers from 0 to 1."""
+    """Return a colour '#rrggbb' as three numbers from 0 to 1."""
     return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
 
 
@@ -166,7 +166,7 @@ def examples(directory: Path) -> Figure:
 
 
 def stone(directory: Path) -> None:
-    """The stone of docs/fragmentation.md: stone.py is an input, which takes six minutes."""
+    """Draw the stone of docs/fragmentation.md: stone.py is an input, which takes six minutes."""
     run(directory, str(HERE / "stone.py"), "stone")
     picture = ["--screenshot", str(HERE / "stone.png"), "--size", "640x480"]
     if cli.main(["view", str(directory / "out" / "stone"), *picture, "--result", "|v|", "--look", "30,15", "--hide", "1"]):

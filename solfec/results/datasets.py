@@ -25,7 +25,7 @@ class Datasets:
         self._whole: dict[str, np.ndarray] = {}
 
     def rows(self, name: str, first: int, count: int) -> np.ndarray:
-        """Rows of a dataset, as the slice ``[first:first + count]`` gives them: fewer where the dataset ends."""
+        """Return rows of a dataset, as the slice ``[first:first + count]`` gives them: fewer where the dataset ends."""
         if name not in self._known:
             dataset = self._file[name]
             dtype = dataset.dtype
@@ -42,7 +42,7 @@ class Datasets:
         return result
 
     def whole(self, name: str) -> np.ndarray:
-        """A whole dataset, read once; the array cannot be changed."""
+        """Return a whole dataset, which is read once; the array cannot be changed."""
         if name not in self._whole:
             value = self._file[name][...]
             value.setflags(write=False)

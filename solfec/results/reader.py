@@ -175,7 +175,7 @@ class ResultsReader:
         return self.read(lambda file: file[name][...])
 
     def definitions(self) -> np.ndarray:
-        """Records of `layout.DEFINITION` of all bodies there have been."""
+        """Return records of `layout.DEFINITION` of all bodies there have been."""
         return self.read(lambda file: layout.completed(self._datasets.whole("model/bodies"), layout.DEFINITION))
 
     def frame(self, number: int) -> Frame:

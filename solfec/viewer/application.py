@@ -14,9 +14,10 @@ from .gl.renderer import Renderer
 from .modes import PERIOD
 from .presentation import Presentation
 from .states import Undo, capture
+from .tools import NODES, POINTING
 
-NOT_UNDONE = ("undo", "redo", "run/stop", "step", "python", "run python script", "quit", "help", "speed", "skip")  # commands that do not change the picture, or cannot be undone
-NOT_RECORDED = ("run python script", "save script", "quit", "console on/off", "help")  # the commands of a script are recorded instead
+NOT_UNDONE = ("undo", "redo", "run/stop", "step", "python", "run python script", "quit", "help", "speed", "skip", "contrast on/off")  # commands that do not change the picture, or cannot be undone
+NOT_RECORDED = ("run python script", "save script", "quit", "console on/off", "help", "contrast on/off")  # the commands of a script are recorded instead
 MOVES = ("frame", "camera", "move cut")  # of many in a row only the last one is recorded
 BUDGET = 0.02  # seconds of steps between two pictures of a model that runs
 
@@ -36,8 +37,12 @@ class Application:
         Tool of clicks and drags of the left button; empty: they turn the scene.
     points : list of ndarray
         Points picked so far by a tool of measurement.
-    message, error : str
-        Shown in the top line.
+    message, error, hint : str
+        Shown in the top line; the hint tells what a tool points at.
+    pointed : ndarray (3,), optional
+        The vertex at which a tool of measurement points.
+    contrast : bool
+        Whether the window is black on white.
     log : list of str
         Commands that have been done, as lines of a script.
     following : bool
@@ -51,7 +56,8 @@ class Application:
             raise SolfecError("there is nothing to look at")
         self.size, self.number = size, 0
         self.views = [Presentation(source, Renderer()) for source in sources]
-        self.tool, self.points, self.message, self.error = "", [], "", ""
+        self.tool, self.points, self.message, self.error, self.hint = "", [], "", "", ""
+        self.pointed, self.contrast, self._outlined = None, False, True
         self.log: list[str] = []
         self.dirty = self.legend_shown = True
         self.closing = self.playing = self.path_shown = self.help_shown = self.following = self.looping = self.path_playing = False
@@ -305,7 +311,10 @@ class Application:
             renderer.lighting = min(lighting, 1) if quick else lighting
             renderer.draw(self.view.camera, *self.size)
             renderer.lighting = lighting
-            self.dirty = quick
+            self.dirty, self._outlined = quick, True
+        elif not self._outlined:
+            renderer.outline(self.view.camera)
+            self._outlined = True
         return renderer.targets
 
     def resize(self, width: int, height: int) -> None:
@@ -328,6 +337,21 @@ class Application:
             CLICKS.get(self.tool, CLICKS[""])(self, found)
         except SolfecError as error:
             self.error = str(error)
+
+    def hover(self, x: int, y: int) -> None:
+        """Tell what the tool of the mouse would act on at a pixel, y from above: outline the body, or note the vertex."""
+        view, targets = self.view, self.view.renderer.targets
+        inside = targets is not None and (targets.width, targets.height) == self.size and 0 <= x < self.size[0] and 0 <= y < self.size[1]
+        found = picking.pick(view, x, y) if self.tool in POINTING and inside else picking.Picked()
+        self.hint, self.pointed = "", None
+        if found.body:
+            self.hint = f"{self.tool}: body {found.body} {view.domain.body_labels.get(found.body, '')}".rstrip()
+            if self.tool in NODES and (vertex := picking.nearest_vertex(view, found)) is not None:
+                vertices = view.domain.geometry.vertices
+                self.pointed = vertices.current[:, vertex].copy()
+                self.hint += f", node {int(vertices.node[vertex])}" if vertices.node[vertex] >= 0 else ""
+        if view.renderer.hovered != found.body:
+            view.renderer.hovered, self._outlined = found.body, False
 
     def note_camera(self) -> None:
         """Record the place of the camera after the mouse has moved it."""

@@ -30,7 +30,7 @@ class Command:
     menu : str
         Menu, or menu and sub-menu.
     key : str
-        A character, or UP, DOWN, LEFT, RIGHT, RETURN, SPACE, ESC, F1; with ctrl: ^Z.
+        A character, or UP, DOWN, LEFT, RIGHT, PAGE UP, PAGE DOWN, RETURN, SPACE, ESC, F1; with ctrl: ^Z, ^UP; with shift: SHIFT UP.
     question : str
         Question for its words; empty: it takes none.
     words : str

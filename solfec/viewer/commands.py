@@ -10,6 +10,7 @@ from ..errors import SolfecError
 from . import camera_commands, fields, mode_commands, script_commands, space_commands  # noqa: F401  # put their entries into the table
 from .camera import VIEWS
 from .command_table import COMMANDS, MissingArgument, entry, find, number  # noqa: F401  # whose readers look here
+from .gl.renderer import INK
 from .tools import chosen
 
 # -- domain -------------------------------------------------------------------------------------------------
@@ -62,8 +63,13 @@ def _matching(app, label: str) -> set[int]:
 
 @entry("highlight by label", "tools", "K", "label (a regular expression):", "text")
 def _highlight(app, label):
-    app.view.set_opacity(None, 0.35)
-    app.view.set_opacity(_matching(app, label), 1.0)
+    app.view.highlight(_matching(app, label))
+
+
+@entry("highlight none", "tools")
+def _highlight_none(app):
+    """Take the tint of highlighted bodies away."""
+    app.view.highlight(())
 
 
 @entry("select by label", "tools", "k", "label (a regular expression):", "text")
@@ -202,7 +208,13 @@ def _show_all(app):
 
 def _step_result(app, by: int) -> None:
     names = ["", *fields.RESULTS]
-    app.view.show(names[(names.index(app.view.result) + by) % len(names)])
+    place = names.index(app.view.result)
+    for count in range(1, len(names) + 1):
+        try:
+            app.view.show(names[(place + by * count) % len(names)])
+            return
+        except SolfecError:  # forces say, where there are none: the one after it
+            continue
 
 
 @entry("next result", "tools", "+")
@@ -266,7 +278,7 @@ def _lighting(app):
     app.view.renderer.lighting = 0 if app.view.renderer.lighting else 2
 
 
-@entry("colours", "tools", "", "colour map: viridis, cividis, diverging or classic")
+@entry("colours", "tools", "", "colour map: viridis, cividis, terrain, diverging or classic")
 def _colours(app, name):
     app.view.set_colours(name)
 
@@ -506,6 +518,14 @@ def _font(app, size):
     app.font_size = height
 
 
+@entry("contrast on/off", "help")
+def _contrast(app):
+    """Black text and edges on white, with borders round all that can be pressed."""
+    app.contrast = not app.contrast
+    for view in app.views:
+        view.renderer.ink = (0.0, 0.0, 0.0) if app.contrast else INK
+
+
 @entry("copy message", "tools", "^C")
 def _copy(app):
     """Put what the top line tells into the clipboard."""
@@ -520,6 +540,11 @@ def _leave(app):
         app.legend_shown = False
 
 
-@entry("quit", "quit", "q")
-def _quit(app):
+@entry("quit", "quit", "q", "the run goes on; yes ends it, and its last state is written:", "", True)
+def _quit(app, word=None):
+    """Close the window; where a run writes results, it asks first."""
+    if word not in (None, "yes"):
+        raise SolfecError(f"'quit' takes the word yes or none, not {word!r}")
+    if word is None and any(view.source.writes for view in app.views):
+        raise MissingArgument("quit", "the run goes on; yes ends it, and its last state is written:")
     app.closing = True

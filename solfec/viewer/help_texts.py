@@ -8,7 +8,7 @@ HELP = {
     "2D wireframe": "Draw a rectangle: bodies that are seen in it are drawn as edges, or filled again.",
     "3D wireframe": "Draw a rectangle: bodies that are in it are drawn as edges, or filled again.",
     "previous selection": "Show what was shown before the last selection.", "toggle bodies": "Draw faces, or none.",
-    "highlight by label": "Make all bodies transparent but those whose labels match.", "select by label": "Show those bodies alone whose labels match.",
+    "highlight by label": "Tint the bodies whose labels match; a click of hide and the like on one acts on all.", "select by label": "Show those bodies alone whose labels match.",
     "toggle transparent": "Click bodies that become transparent, or whole again.", "transparent all": "Make all bodies transparent.",
     "transparent none": "Make no body transparent.", "clear cuts": "Take all cuts away.", "hide": "Click bodies that are hidden.",
     "toggle rough mesh": "Click bodies whose elements are drawn, or no more.", "show all": "Show all bodies.",
@@ -26,7 +26,7 @@ HELP = {
     "look": "Look from azimuth and elevation in degrees.", "fit": "See all bodies that are not hidden.",
     "PNG": "Write a picture.", "BMP": "Write a picture.", "PDF": "Write a picture with legend and words as vectors.",
     "EPS": "Write a picture with legend and words as vectors.", "help": "Show all keys.",
-    "leave tool": "Leave the tool of the mouse; without one switch the legend off.", "quit": "Close the window; a run writes its last state.",
+    "leave tool": "Leave the tool of the mouse; without one switch the legend off.",
     **{name: f"Look from the {name}." for name in ("front", "back", "left", "right", "top", "bottom")},
 }  # fmt: skip
 

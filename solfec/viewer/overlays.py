@@ -1,4 +1,4 @@
-"""Lines and words in space: frames and boxes of bodies, joints, display points, background meshes, measured points, planes of cuts."""
+"""Lines and words in space: frames, inertia and boxes of bodies, joints, display points, background meshes, measured points, planes of cuts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from ..kinds import ConstraintKind, Frame
 from . import cuts, places
 
 RED, GREEN, BLUE, GREY, ORANGE, PURPLE = (0.8, 0.1, 0.1), (0.1, 0.55, 0.15), (0.15, 0.25, 0.8), (0.45, 0.45, 0.45), (0.85, 0.4, 0.0), (0.5, 0.1, 0.6)
-KINDS = ("frames", "boxes", "joints", "labels", "display points")  # kinds of lines and words that commands switch
+KINDS = ("frames", "inertia", "boxes", "joints", "labels", "display points")  # kinds of lines and words that commands switch
 MOST_WORDS = 300  # most words that are drawn
+ELLIPSE = 32  # sides of the polygon that stands for an ellipse
 
 TWO_ENDED = tuple(kind for kind in ConstraintKind if kind.family.frame in (Frame.BETWEEN_POINTS, Frame.OF_SPRING))
 
@@ -76,6 +77,8 @@ def overlay(view, points: list) -> Overlay:
 def _switched(made: Overlay, view, rows: np.ndarray, size: float) -> None:
     domain, on = view.domain, view.shown_in_space
     bodies = domain.bodies
+    if "inertia" in on:
+        _inertia(made, domain, rows)
     if "frames" in on or "labels" in on:
         centres = places.centres(domain, rows)
     if "frames" in on:
@@ -109,6 +112,25 @@ def _frames(made: Overlay, domain, rows: np.ndarray, centres: np.ndarray) -> Non
         axis[rigid] = bodies.configurations.conf[:, first[rigid] + k].T
         axis[soft] = bodies.configurations.conf[k][first[soft][:, None] + np.arange(3)]
         made.lines(centres, centres + reach * axis, colour)
+
+
+def _inertia(made: Overlay, domain, rows: np.ndarray) -> None:
+    """Add the ellipsoid of even density that has a body's mass and second moments: axes in red, green, blue from the longest on, three ellipses.
+
+    Second moments S = integral of rho (x - c)(x - c)^T of an ellipsoid with semi-axes a_k are m a_k^2 / 5 along its axes.
+    """
+    bodies = domain.bodies
+    rows = rows[(bodies.kind[rows] != BodyKind.OBSTACLE) & (bodies.mass[rows] > 0.0)]
+    centres = places.centres(domain, rows)
+    values, axes = np.linalg.eigh(places.second_moments(domain, rows))
+    reach = np.sqrt(5.0 * np.maximum(values, 0.0) / bodies.mass[rows, None])
+    ways = [axes[:, :, k] * reach[:, k, None] for k in (2, 1, 0)]
+    angle = np.linspace(0.0, 2.0 * np.pi, ELLIPSE + 1)
+    for number, (way, colour) in enumerate(zip(ways, (RED, GREEN, BLUE))):
+        made.lines(centres - way, centres + way, colour)
+        one, other = ways[number - 2], ways[number - 1]
+        ring = centres[:, None] + one[:, None] * np.cos(angle)[:, None] + other[:, None] * np.sin(angle)[:, None]
+        made.lines(ring[:, :-1].reshape(-1, 3), ring[:, 1:].reshape(-1, 3), GREY)
 
 
 def _joints(made: Overlay, domain, size: float) -> None:

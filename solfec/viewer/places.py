@@ -44,6 +44,27 @@ def centres(domain, rows: np.ndarray) -> np.ndarray:
     return result
 
 
+def second_moments(domain, rows: np.ndarray) -> np.ndarray:
+    """Return present second moments of mass about mass centres (n, 3, 3), integrals of rho (x - c)(x - c)^T [mass length^2]; of finite elements those of nodes."""
+    bodies, fe = domain.bodies, compiled(domain.bodies)
+    result, kind = np.zeros((len(rows), 3, 3)), bodies.kind[rows]
+    rigid, plain = kind <= BodyKind.RIGID, np.flatnonzero(kind != BodyKind.FINITE_ELEMENT)
+    tensors = bodies.view("tensor")[:, :, rows].transpose(2, 0, 1)
+    # Of the inertia J = tr (E) 1 - E follows E = tr (J) 1 / 2 - J.
+    euler = np.where(rigid[:, None, None], 0.5 * np.trace(tensors, axis1=1, axis2=2)[:, None, None] * np.eye(3) - tensors, tensors)
+    first = bodies.conf_ptr[rows[plain]]
+    motions = bodies.configurations.conf[:, first[:, None] + np.arange(3)].transpose(1, 0, 2)
+    result[plain] = np.einsum("nij,njk,nlk->nil", motions, euler[plain], motions)
+    if fe.count:
+        present = (fe.reference + bodies.configurations.conf[:, fe.conf_row]).T
+        away = present - np.repeat(centres(domain, fe.rows), np.diff(fe.first), axis=0)
+        of_row = np.zeros((bodies.n, 3, 3))
+        of_row[fe.rows] = np.add.reduceat(fe.mass[:, None, None] * away[:, :, None] * away[:, None, :], fe.first[:-1])
+        elements = kind == BodyKind.FINITE_ELEMENT
+        result[elements] = of_row[rows[elements]]
+    return result
+
+
 def carried(domain, row: int, point: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """Return the unit vector (3,) to which a body's motion carries a referential direction at a referential point."""
     bodies = domain.bodies

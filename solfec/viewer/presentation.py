@@ -53,6 +53,8 @@ class Presentation:
         Kinds of `overlays.KINDS`, and 'planes', that are drawn.
     rough : set of int
         Identifiers of bodies whose elements' edges are drawn.
+    highlighted : set of int
+        Identifiers of bodies that are tinted; tools that click bodies act on all of them at once.
     shape : modes.Shape, optional
         The mode that displaces vertices.
     followed : int
@@ -73,6 +75,7 @@ class Presentation:
         self.over_all = self.symmetric = self.logarithmic = self.riding = False
         self.shown_in_space: set[str] = set()
         self.rough: set[int] = set()
+        self.highlighted: set[int] = set()
         self.shape, self.bases, self.followed, self._place = None, {}, 0, None
         self.measured: list[np.ndarray] = []
         self.overlay, self.ranges, self.budget = overlays.Overlay(), AllFrames(source), np.inf
@@ -102,9 +105,26 @@ class Presentation:
             positions += moved.astype(np.float32)
         renderer.set_shapes(positions, arrays.quadrics(domain, self.topology))
         self._upload_result(moved)
-        renderer.set_looks(self.looks)
+        self._upload_looks()
         self._follow()
         self.draw_lines()
+
+    def _upload_looks(self) -> None:
+        """Upload colours and opacities; 2 is added to the red of bodies that are highlighted."""
+        looks = self.looks
+        if self.highlighted:
+            looks = looks.copy()
+            looks[self.rows(self.highlighted), 0] += 2.0
+        self.renderer.set_looks(looks)
+
+    def highlight(self, identifiers) -> None:
+        """Tint these bodies, and no others."""
+        self.highlighted = {int(identifier) for identifier in identifiers}
+        self._upload_looks()
+
+    def meant(self, body: int) -> list[int]:
+        """Return the bodies on which a click on one acts: all highlighted ones if it is one of them."""
+        return sorted(self.highlighted) if body in self.highlighted else [body]
 
     def draw_lines(self, points: list | None = None) -> None:
         """Upload the lines in space, including points that a tool has picked so far."""

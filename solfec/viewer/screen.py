@@ -23,6 +23,23 @@ right click: menu; click: what is there; F1: all keys; ctrl-P: any command by na
 """
 
 
+def style(contrast: bool) -> None:
+    """Set the colours of ImGui: dark on light, or with `contrast` black on white, with borders."""
+    imgui.style_colors_light()
+    made = imgui.get_style()
+    made.frame_border_size = made.window_border_size = made.popup_border_size = 2.0 if contrast else 1.0
+    if not contrast:
+        made.frame_border_size = 0.0
+        return
+    kinds = imgui.Col_
+    for kind in (kinds.text, kinds.text_disabled, kinds.border, kinds.check_mark, kinds.slider_grab, kinds.slider_grab_active):
+        made.set_color_(kind, imgui.ImVec4(0.0, 0.0, 0.0, 1.0))
+    for kind in (kinds.window_bg, kinds.popup_bg, kinds.frame_bg, kinds.button, kinds.menu_bar_bg, kinds.title_bg, kinds.title_bg_active):
+        made.set_color_(kind, imgui.ImVec4(1.0, 1.0, 1.0, 1.0))
+    for kind in (kinds.header, kinds.header_hovered, kinds.header_active, kinds.button_hovered, kinds.button_active, kinds.frame_bg_hovered):
+        made.set_color_(kind, imgui.ImVec4(1.0, 0.85, 0.3, 1.0))  # black on it has a contrast of 14 to 1
+
+
 class Screen:
     """A window with the application in it.
 
@@ -49,14 +66,14 @@ class Screen:
         self.interface = Interface(self.app)
         name = GL.glGetString(GL.GL_RENDERER)
         self._slow = any(word in (name or b"").decode().lower() for word in ("llvmpipe", "softpipe"))
-        self._title = ""
+        self._title, self._contrast = "", False
 
     def _set_up_imgui(self) -> None:
         import matplotlib
 
         io = imgui.get_io()
         io.set_ini_filename("")
-        imgui.style_colors_light()
+        style(False)
         io.fonts.add_font_from_file_ttf(os.path.join(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), FONT)
         imgui.backends.glfw_init_for_opengl(ctypes.cast(self.window.handle, ctypes.c_void_p).value, True)
         imgui.backends.opengl3_init("#version 330")
@@ -73,6 +90,9 @@ class Screen:
             app.clipboard = ""
         imgui.backends.opengl3_new_frame()
         imgui.backends.glfw_new_frame()
+        if app.contrast != self._contrast:
+            self._contrast = app.contrast
+            style(app.contrast)
         imgui.get_style().font_scale_main = app.font_size / FONT
         imgui.new_frame()
         typed, self._typed = self._typed, []

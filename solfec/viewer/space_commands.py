@@ -14,6 +14,7 @@ def _switch(name: str, menu: str, key: str, kind: str, help: str) -> None:
 
 _switch("display points", "tools", "D", "display points", "Draw the points that DISPLAY_POINT attached to bodies.")
 _switch("frames of bodies", "render", "", "frames", "Draw the axes of every body at its mass centre.")
+_switch("inertia of bodies", "render", "", "inertia", "Draw the ellipsoid of each body's mass and inertia: its principal axes and outlines.")
 _switch("boxes of bodies", "render", "", "boxes", "Draw the box round every body.")
 _switch("joints", "render", "", "joints", "Draw joints, links and springs.")
 _switch("labels of bodies", "render", "", "labels", "Write labels or numbers of bodies.")

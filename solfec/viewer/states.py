@@ -11,7 +11,7 @@ from .cuts import Plane
 
 SWITCHES = ("filled", "edges", "arrows_shown", "lighting", "arrow_scale")  # of the renderer
 LOOKS = ("result", "colour_map")
-RANGES = ("over_all", "symmetric", "logarithmic")  # of the presentation  # of the presentation
+RANGES = ("over_all", "symmetric", "logarithmic")  # of the presentation
 KEPT = 200  # steps that can be undone
 
 
@@ -24,6 +24,7 @@ def capture(app) -> dict:
         "domain": app.number, "frame": int(view.source.frame), "camera": json.loads(view.camera.to_json()),
         "range": view.fixed_range, "planes": [[plane.words(), plane.referential] for plane in view.planes], "legend": app.legend_shown,
         "in_space": sorted(view.shown_in_space), "rough": sorted(view.rough), "followed": view.followed, "riding": view.riding,
+        "highlighted": sorted(view.highlighted),
         "opacity": dict(zip(view.domain.bodies.view("id")[odd].astype(str).tolist(), opacity[odd].astype(float).round(6).tolist())),
     } | {key: getattr(view, key) for key in (*LOOKS, *RANGES)} | {key: getattr(view.renderer, key) for key in SWITCHES}  # fmt: skip
 
@@ -42,6 +43,7 @@ def restore(app, state: dict) -> None:
             raise ValueError(f"there is no model {number}")
         view = app.views[number]
         planes = [Plane.of(words, (0.0, 0.0, 0.0), bool(referential)) for words, referential in state["planes"]]
+        highlighted = {int(body) for body in state["highlighted"]}
         in_space, rough = {str(word) for word in state["in_space"]}, {int(body) for body in state["rough"]}
         followed, riding = int(state["followed"]), bool(state["riding"])
         opacity = {int(identifier): float(value) for identifier, value in state["opacity"].items()}
@@ -61,6 +63,7 @@ def restore(app, state: dict) -> None:
         setattr(view.renderer, key, value)
     view.set_colours(colours)
     view.planes, view.fixed_range, app.legend_shown = planes, fixed, legend
+    view.highlighted = highlighted
     view.shown_in_space, view.rough, view.followed, view.riding = in_space, rough, followed, riding
     for key, value in ranges.items():
         setattr(view, key, value)

@@ -37,13 +37,13 @@ def _text(point) -> str:
 
 def _hide(app, found) -> None:
     if found.body:
-        app.view.set_opacity([found.body], 0.0)
+        app.view.set_opacity(app.view.meant(found.body), 0.0)
 
 
 def _transparent(app, found) -> None:
     if found.body:
         row = int(app.view.rows([found.body])[0])
-        app.view.set_opacity([found.body], 0.35 if app.view.looks[row, 3] == 1.0 else 1.0)
+        app.view.set_opacity(app.view.meant(found.body), 0.35 if app.view.looks[row, 3] == 1.0 else 1.0)
 
 
 def _centre(app, found) -> None:
@@ -91,12 +91,14 @@ def _angle(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
 
 def _rough(app, found) -> None:
     if found.body:
-        app.view.rough ^= app.view.with_elements([found.body])
+        app.view.rough ^= app.view.with_elements(app.view.meant(found.body))
         app.view.draw_lines()
 
 
 MEASURES = ("point coordinates", "points distance", "points angle")
 CLICKS = {"": _inspect, "hide": _hide, "toggle transparent": _transparent, "toggle rough mesh": _rough, "trackball center": _centre} | dict.fromkeys(MEASURES, _measure)
+NODES = (*MEASURES, "trackball center")
+POINTING = tuple(name for name in CLICKS if name)  # tools that show what they would act on
 RECTANGLES = ("2D selection", "3D selection", "2D wireframe", "3D wireframe")
 
 

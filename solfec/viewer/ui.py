@@ -17,8 +17,12 @@ BARE = (
 NAMED_KEYS = {
     "RETURN": imgui.Key.enter, "UP": imgui.Key.up_arrow, "DOWN": imgui.Key.down_arrow, "LEFT": imgui.Key.left_arrow,
     "RIGHT": imgui.Key.right_arrow, "ESC": imgui.Key.escape, "F1": imgui.Key.f1, "F2": imgui.Key.f2,
+    "PAGE UP": imgui.Key.page_up, "PAGE DOWN": imgui.Key.page_down,
 }  # fmt: skip
-WITH_CTRL = {"^Z": imgui.Key.z, "^Y": imgui.Key.y, "^C": imgui.Key.c}
+ARROWS = {"UP": imgui.Key.up_arrow, "DOWN": imgui.Key.down_arrow, "LEFT": imgui.Key.left_arrow, "RIGHT": imgui.Key.right_arrow}
+WITH_CTRL = {"^Z": imgui.Key.z, "^Y": imgui.Key.y, "^C": imgui.Key.c} | {f"^{name}": key for name, key in ARROWS.items()}
+WITH_SHIFT = {f"SHIFT {name}": key for name, key in ARROWS.items()}
+REPEATED = ("LEFT", "RIGHT", "PAGE UP", "PAGE DOWN", *(f"^{name}" for name in ARROWS), *WITH_SHIFT)
 MENUS = ("domain", "render", "tools", "analysis", "kinds of", "results", "view", "export", "script", "help", "quit")
 TURN = 0.006  # radians per pixel
 BLACK = imgui.IM_COL32(0, 0, 0, 255)
@@ -42,7 +46,7 @@ class Interface:
     def __init__(self, application):
         self.app, self.question, self.answer, self.places = application, None, "", {}
         self._corner, self._palette, self._sought = None, None, ""
-        self._opening = ""
+        self._opening, self._pointer = "", None
         self.panels, self._turned, self._cut = Panels(application, self.do), False, None
         self.drag = Drag()
 
@@ -126,7 +130,7 @@ class Interface:
 
     def _top_line(self, width: float) -> None:
         app = self.app
-        text = app.error or app.message or (f"tool: {app.tool} (ESC leaves it)" if app.tool else "")
+        text = app.error or app.hint or app.message or (f"tool: {app.tool} (ESC leaves it)" if app.tool else "")
         if app.path_shown:
             text = f"{app.source.path}   {text}"
         if not text:
@@ -265,10 +269,9 @@ class Interface:
         if io.key_ctrl and imgui.is_key_pressed(imgui.Key.p, False):
             self._opening = "palette"
             return
+        keys = WITH_CTRL if io.key_ctrl else WITH_SHIFT if io.key_shift else NAMED_KEYS
         for command in COMMANDS.values():
-            if command.key in WITH_CTRL and io.key_ctrl and imgui.is_key_pressed(WITH_CTRL[command.key], False):
-                self.do(command.name)
-            if command.key in NAMED_KEYS and imgui.is_key_pressed(NAMED_KEYS[command.key], command.key in ("LEFT", "RIGHT")):
+            if command.key in keys and imgui.is_key_pressed(keys[command.key], command.key in REPEATED):
                 self.do(command.name)
 
     def _mouse(self) -> None:
@@ -281,6 +284,12 @@ class Interface:
         if app.tool in RECTANGLES:
             self._rectangle(x, y)
             return
+        if (x, y) != self._pointer or (app.view.renderer.hovered and not app.tool):
+            self._pointer = x, y
+            app.hover(x, y)
+        if app.pointed is not None:
+            place = app.view.camera.project(app.pointed[None], *app.size)[0]
+            imgui.get_foreground_draw_list().add_circle((place[0] / scale[0], place[1] / scale[1]), 6.0, imgui.IM_COL32(0, 90, 205, 255), 0, 2.5)
         if self._move_cut(x, y) or self.drag.mouse(app, io, x, y):
             return
         dragged = imgui.is_mouse_dragging(0), imgui.is_mouse_dragging(2)

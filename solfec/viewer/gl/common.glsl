@@ -19,7 +19,12 @@ vec3 scale(float value) {
   return texelFetch(colours, ivec2(int(clamp(t, 0., 1.) * 255. + .5), 0), 0).rgb;
 }
 vec3 category(int k) { if (k < 0) return vec3(.75); return texelFetch(colours, ivec2(k % 32, 1), 0).rgb; }
-vec3 paint(ivec4 owner, vec4 look, float value) { return mode == 1 ? scale(value) : mode == 2 ? category(owner.z) : look.rgb; }
+vec3 paint(ivec4 owner, vec4 look, float value) {
+  bool highlighted = look.r > 1.5;  // 2 is added to the red of bodies that are highlighted
+  vec3 own = vec3(highlighted ? look.r - 2. : look.r, look.gb);
+  vec3 c = mode == 1 ? scale(value) : mode == 2 ? category(owner.z) : own;
+  return highlighted ? mix(c, vec3(1., .55, 0.), .6) : c;
+}
 vec3 cut_paint(ivec4 owner, vec4 look, float value) {  // of sections: told from surfaces where colours say nothing else
   vec3 c = paint(owner, look, value);
   return mode == 0 ? mix(c, vec3(.95, .55, .3), .5) : c;

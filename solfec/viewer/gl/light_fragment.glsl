@@ -4,7 +4,16 @@ uniform sampler2D albedo, normals, occlusion;
 uniform usampler2D ids;
 uniform int lighting;  // 0: none, 1: light, 2: and occlusion
 uniform uint chosen;   // identifier of the body that is outlined, 0: none
+uniform uint hovered;  // of the body under the pointer of a tool, 0: none
 uniform vec2 pixel;
+bool border(uint body, uint id) {
+  bool inside = id == body, edge = false;
+  for (int k = 0; k < 4; k++) {
+    vec2 d = k == 0 ? vec2(2, 0) : k == 1 ? vec2(-2, 0) : k == 2 ? vec2(0, 2) : vec2(0, -2);
+    edge = edge || (textureLod(ids, uv + d * pixel, 0.).x == body) != inside;
+  }
+  return edge;
+}
 void main() {
   vec4 a = textureLod(albedo, uv, 0.), n = textureLod(normals, uv, 0.);
   uint id = textureLod(ids, uv, 0.).x;
@@ -21,12 +30,8 @@ void main() {
     colour.rgb = pow(colour.rgb, vec3(.87));
   }
   if (chosen > 0u) {
-    bool inside = id == chosen, edge = false;
-    for (int k = 0; k < 4; k++) {
-      vec2 d = k == 0 ? vec2(2, 0) : k == 1 ? vec2(-2, 0) : k == 2 ? vec2(0, 2) : vec2(0, -2);
-      edge = edge || (textureLod(ids, uv + d * pixel, 0.).x == chosen) != inside;
-    }
-    if (edge) colour = vec4(.95, .45, 0, 1);
-    else if (inside) colour.rgb = mix(colour.rgb, vec3(1., .7, .2), .25);
+    if (border(chosen, id)) colour = vec4(.95, .45, 0, 1);
+    else if (id == chosen) colour.rgb = mix(colour.rgb, vec3(1., .7, .2), .25);
   }
+  if (hovered > 0u && border(hovered, id)) colour = vec4(0, .35, .8, 1);
 }

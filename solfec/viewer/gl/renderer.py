@@ -18,6 +18,7 @@ from .targets import Targets
 CONSTRAINT = 0x80000000  # added to the identifier of a constraint
 MOST_PLANES = 4
 NO_CLIP = np.zeros((0, 4))
+INK = (0.25, 0.25, 0.28)
 
 
 class Renderer:
@@ -32,8 +33,10 @@ class Renderer:
         At most four planes; points with n . x > w are cut away.
     referential : ndarray (n,)
         1 for planes that cut the referential shape.
-    chosen : int
-        Identifier of the body that is outlined, 0: none.
+    chosen, hovered : int
+        Identifiers of the bodies that are outlined in orange, and in blue since a tool points at it; 0: none.
+    ink : tuple of 3 float
+        Colour of edges.
     mode : int
         Colours of bodies: 0 their own colours, 1 values, 2 categories.
     range : tuple of 2 float
@@ -48,6 +51,7 @@ class Renderer:
         self.programs = {name: Program(f"{name}_vertex", f"{name}_fragment") for name in names}
         self.programs |= {name: Program("screen_vertex", f"{name}_fragment") for name in ("occlusion", "light")}
         self.lighting, self.edges, self.filled, self.arrows_shown, self.chosen = 2, True, True, True, 0
+        self.hovered, self.ink = 0, INK
         self.planes, self.referential, self.mode, self.range, self.arrow_range = NO_CLIP, np.zeros(0), 0, (0.0, 1.0), (0.0, 1.0)
         self.arrow_scale, self.tubes, self.arrow_mode, self.arrow_sizes = 1.0, 0, 1, 1.0
         self.fade = 1.0
@@ -168,6 +172,11 @@ class Renderer:
         self._draw_light(targets, camera, projection)
         return targets
 
+    def outline(self, camera) -> None:
+        """Draw anew what depends on `chosen` and `hovered`, on the shapes that the last picture shows."""
+        if self.targets is not None:
+            self._draw_light(self.targets, camera, None)
+
     def _common(self, camera, view, projection) -> dict:
         planes = np.zeros((MOST_PLANES, 4))
         planes[: len(self.planes)] = self.planes[:MOST_PLANES]
@@ -177,7 +186,7 @@ class Renderer:
         return {
             "view": view, "proj": projection, "planes": planes[None], "plane_count": len(self.planes), "referential": referential, "fade": self.fade, "mode": self.mode,
             "range": self.range, "colours": 0, "owners": 1, "looks": 2, "edge_bodies": 3, "eye": camera.eye() - self.origin,
-            "forward": -camera.rotation[2], "parallel": camera.ortho, "colour": (0.25, 0.25, 0.28),
+            "forward": -camera.rotation[2], "parallel": camera.ortho, "colour": self.ink,
         }  # fmt: skip
 
     def _draw_shapes(self, targets: Targets, camera, view, projection) -> None:
@@ -263,7 +272,8 @@ class Renderer:
         self.screen_array.bind()
         for unit, name in enumerate(("albedo", "normals", "occlusion", "depth", "ids"), 4):
             targets.bind(name, unit)
-        if self.lighting > 1:
+        GL.glViewport(0, 0, targets.width, targets.height)
+        if self.lighting > 1 and projection is not None:
             GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, targets.framebuffers[1])
             inverse, radius = np.linalg.inv(projection), 0.06 * float(camera.distance)
             self.programs["occlusion"].use(depth=7, normals=5, proj=projection, unproj=inverse, radius=radius)
@@ -272,7 +282,7 @@ class Renderer:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, targets.framebuffers[2])
         pixel = (1 / targets.width, 1 / targets.height)
         self.programs["light"].use(
-            albedo=4, normals=5, occlusion=6, ids=8, lighting=self.lighting, chosen=np.uint32(self.chosen), pixel=pixel
+            albedo=4, normals=5, occlusion=6, ids=8, lighting=self.lighting, chosen=np.uint32(self.chosen), hovered=np.uint32(self.hovered), pixel=pixel
         )
         GL.glDrawArrays(GL.GL_TRIANGLES, 0, 3)
         self.draw_calls += 1
