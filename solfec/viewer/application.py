@@ -43,6 +43,8 @@ class Application:
         The vertex at which a tool of measurement points.
     contrast : bool
         Whether the window is black on white.
+    picture_scale, picture_clear : int, bool
+        By which pictures in files are larger than the window, and whether they have no background.
     log : list of str
         Commands that have been done, as lines of a script.
     following : bool
@@ -58,6 +60,7 @@ class Application:
         self.views = [Presentation(source, Renderer()) for source in sources]
         self.tool, self.points, self.message, self.error, self.hint = "", [], "", "", ""
         self.pointed, self.contrast, self._outlined = None, False, True
+        self.picture_scale, self.picture_clear = 1, False
         self.log: list[str] = []
         self.dirty = self.legend_shown = True
         self.closing = self.playing = self.path_shown = self.help_shown = self.following = self.looping = self.path_playing = False

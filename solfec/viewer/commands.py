@@ -407,7 +407,7 @@ def _clear_plots(app):
 # -- kinds and results --------------------------------------------------------------------------------------
 
 
-@entry("result", "", "", "name of the result:")
+@entry("result", "", "", "name of the result:", "text")
 def _result(app, name):
     app.view.show("" if name == "none" else name)
 
@@ -469,17 +469,33 @@ def _export(ending: str) -> None:
         from .pictures import save as write
 
         path = path if path.lower().endswith("." + ending.lower()) else f"{path}.{ending.lower()}"
+        size = [app.picture_scale * side for side in app.size]
         if ending in ("PDF", "EPS"):
             from .vector import save as save_vectors
 
-            save_vectors(app.view, *app.size, path, annotated=app.legend_shown)
+            save_vectors(app.view, *size, path, annotated=app.legend_shown)
         else:
-            write(picture(app.view, *app.size, annotated=app.legend_shown), path)
+            write(picture(app.view, *size, app.picture_clear, app.legend_shown), path)
         app.message = f"written: {path}"
 
 
 for _name in ("PNG", "BMP", "PDF", "EPS"):
     _export(_name)
+
+
+@entry("picture scale", "export", "", "1 to 8 times the pixels of the window:")
+def _scale(app, factor):
+    """Write pictures that have more pixels each way than the window."""
+    factor = number(factor, "factor", int)
+    if not 1 <= factor <= 8:
+        raise SolfecError(f"pictures have 1 to 8 times the pixels of the window, not {factor}")
+    app.picture_scale = factor
+
+
+@entry("transparent background on/off", "export")
+def _clear_background(app):
+    """Write PNG pictures without the white background."""
+    app.picture_clear = not app.picture_clear
 
 
 @entry("AVI START/STOP", "export", "", "name of the movie (.avi, .mp4, .gif); without one a recording stops:", "text", True)

@@ -20,7 +20,7 @@ def test_rows_are_those_of_slices(tmp_path, first, count):
     with h5py.File(tmp_path / "f.h5", "w") as file:
         file.create_dataset("records", data=records, chunks=(2,), compression="gzip")
         file["vectors"] = records["place"]
-        file.create_dataset("nothing", shape=(0, 3), maxshape=(None, 3))
+        file.create_dataset("nothing", shape=(0, 3), maxshape=(None, 3), dtype="f8")
     with h5py.File(tmp_path / "f.h5") as file:
         made = Datasets(file)
         for name in ("records", "vectors", "nothing", "records"):

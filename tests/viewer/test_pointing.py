@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import solfec
 from solfec.errors import SolfecError
-from solfec.viewer import overlays, places
+from solfec.viewer import fields, overlays, places
 from solfec.viewer.sources import Live, Stored
 
 
@@ -120,6 +121,33 @@ def test_tools_of_measurement_point_at_vertices(app):
     app.do("leave tool")
     app.hover(x, y)
     assert app.pointed is None
+
+
+def test_results_that_cannot_be_shown_are_passed_over(app):
+    """Stored results hold no point forces: the next result is the one after them, both ways."""
+    app.do("result constraint ranks")
+    app.do("next result")
+    assert app.view.result == "bodies"
+    app.do("previous result")
+    assert app.view.result == "constraint ranks"
+    seen = set()
+    while app.view.result not in seen:
+        seen.add(app.view.result)
+        app.do("next result")
+    assert seen == {"", *fields.RESULTS} - {"forces"}
+
+
+def test_pictures_larger_than_the_window(app, tmp_path):
+    app.do("picture scale 3")
+    app.do(f"PNG {tmp_path / 'white'}")
+    app.do("transparent background on/off")
+    app.do(f"PNG {tmp_path / 'clear'}")
+    with Image.open(tmp_path / "white.png") as white, Image.open(tmp_path / "clear.png") as clear:
+        assert white.size == clear.size == (960, 720) and white.mode == "RGB" and clear.mode == "RGBA"
+        assert white.getpixel((2, 700)) == (255, 255, 255) and clear.getpixel((2, 700))[3] == 0
+    for line in (f"BMP {tmp_path / 'clear'}", "picture scale 9", "picture scale 0", "picture scale x"):
+        with pytest.raises(SolfecError):
+            app.do(line)
 
 
 # -- inertia ------------------------------------------------------------------------------------------------

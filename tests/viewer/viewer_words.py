@@ -7,5 +7,5 @@ WORDS = {
     "rectangle": "0.4 0.4 0.6 0.6", "plot": "dz", "run until": "1", "AVI START/STOP": "film.gif", "HTML": "page", "font size": "17", "copy message": "",
     "run python script": "script 1", "python": "print(solfec.time)", "save script": "log", "save state": "state.json", "load state": "state.json",
     "camera": '{"target": [0, 0, 1], "distance": 9, "rotation": [[1, 0, 0], [0, 0, 1], [0, -1, 0]], "ortho": false}', "save camera": "camera.json",
-    "load camera": "camera.json", "modal analysis": "8", "modal shape": "7", "follow body": "2", "ride body": "5", "toggle rough mesh": "fem", "spin": "30",
+    "load camera": "camera.json", "modal analysis": "8", "modal shape": "7", "follow body": "2", "ride body": "5", "toggle rough mesh": "fem", "spin": "30", "picture scale": "2",
 }  # fmt: skip
