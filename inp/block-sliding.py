@@ -38,6 +38,6 @@ RUN(solfec, AUTO_SOLVER(1E-6), duration)
 
 if solfec.mode == 'WRITE' and not VIEWER():
     print('position: %.6f' % body.conf[9])
-else:
+elif solfec.mode == 'READ':
     times, position = HISTORY(solfec, (body, body.center, 'CX'), 0, duration)
     print('position ranges from %.6f to %.6f' % (min(position), max(position)))

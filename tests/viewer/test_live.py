@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 
 from solfec import cli
@@ -13,7 +14,8 @@ from solfec.errors import SolfecError
 from solfec.time_step import PHASES
 from solfec.viewer import live, sources
 
-HYBRID = Path(__file__).parent.parent.parent / "inp" / "hybrid"
+INPUTS = Path(__file__).parent.parent.parent / "inp"
+HYBRID = INPUTS / "hybrid"
 INPUT = """
 s = SOLFEC('DYNAMIC', 1E-3, 'out/run')
 b = BULK_MATERIAL(s, 'KIRCHHOFF', young=1E7, poisson=0.3, density=1000.0)
@@ -126,6 +128,25 @@ def test_a_hybrid_run_that_is_looked_at_has_the_bits_of_a_batch_run(window, tmp_
 
     assert under_viewer(tmp_path / "live", monkeypatch, look, text) == 0
     same(frames(tmp_path / "batch", "two-cubes"), frames(tmp_path / "live", "two-cubes"))
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in INPUTS.glob("*.py")))
+def test_examples_open_under_the_viewer(window, tmp_path, monkeypatch, capsys, name):
+    """They print nothing before they have run, and are drawn before and after a step."""
+    from solfec.viewer.application import Application
+
+    opened = []
+
+    def look(now, size, wire):
+        app = Application(live.sources(now), (64, 48))
+        for line in ("result bodies", "step"):
+            app.do(line)
+            assert len(np.unique(app.draw().ids()[..., 0])) > 1
+        opened.append(app.source.time)
+        app.close()
+
+    assert under_viewer(tmp_path, monkeypatch, look, (INPUTS / name).read_text()) == 0
+    assert opened[0] > 0 and capsys.readouterr().out == ""
 
 
 def test_leaving_in_the_midst_writes_the_last_state(tmp_path, monkeypatch):
