@@ -46,7 +46,7 @@ class Interface:
     def __init__(self, application):
         self.app, self.question, self.answer, self.places = application, None, "", {}
         self._corner, self._palette, self._sought = None, None, ""
-        self._opening, self._pointer = "", None
+        self._opening, self._pointer, self._held = "", None, (False, False)
         self.panels, self._turned, self._cut = Panels(application, self.do), False, None
         self.drag = Drag()
 
@@ -264,12 +264,15 @@ class Interface:
 
     def _keys(self) -> None:
         io = imgui.get_io()
+        # A slow frame may see a key pressed and ctrl, held before, released again.
+        ctrl, shift = io.key_ctrl or self._held[0], io.key_shift or self._held[1]
+        self._held = io.key_ctrl, io.key_shift
         if io.want_text_input:
             return
-        if io.key_ctrl and imgui.is_key_pressed(imgui.Key.p, False):
+        if ctrl and imgui.is_key_pressed(imgui.Key.p, False):
             self._opening = "palette"
             return
-        keys = WITH_CTRL if io.key_ctrl else WITH_SHIFT if io.key_shift else NAMED_KEYS
+        keys = WITH_CTRL if ctrl else WITH_SHIFT if shift else NAMED_KEYS
         for command in COMMANDS.values():
             if command.key in keys and imgui.is_key_pressed(keys[command.key], command.key in REPEATED):
                 self.do(command.name)

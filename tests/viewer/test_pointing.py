@@ -258,6 +258,21 @@ def test_the_camera_goes_by_keys(screen):
     assert camera.rotation[2] == pytest.approx(rotation[2]) and abs(camera.rotation[0] @ rotation[0]) < 1e-9
 
 
+def test_a_key_with_ctrl_in_one_slow_frame(screen):
+    """Ctrl is let go before the key, and both within a frame: the key was pressed with ctrl."""
+    from imgui_bundle import imgui
+
+    io, app, frame = imgui.get_io(), screen.app, screen.app.source.frame
+    for events in (((imgui.Key.mod_ctrl, True),), ((imgui.Key.right_arrow, True), (imgui.Key.mod_ctrl, False)), ((imgui.Key.right_arrow, False),)):
+        for key, down in events:
+            io.add_key_event(key, down)
+        screen.frame()
+    assert app.log[-1] == "turn right" and app.source.frame == frame
+    screen.frame()
+    press(screen, imgui.Key.right_arrow)
+    assert app.source.frame == frame + 1
+
+
 def luminance(colour) -> float:
     """Relative luminance of a colour of ImGui (WCAG 2.1)."""
     share = np.array([colour.x, colour.y, colour.z])
