@@ -124,7 +124,7 @@ class Recorder:
             process.stdin.close()
         status = process.wait()
         self._said.seek(0)
-        text = self._said.read().decode(errors="replace").strip()
+        text = "; ".join(self._said.read().decode(errors="replace").split("\n")).strip("; ")
         self._said.close()
         if status or not os.path.getsize(self.path):
             raise SolfecError(f"{self.path}: ffmpeg could not write it: {text or f'status {status}'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import h5py
 import pytest
@@ -19,10 +20,12 @@ def told(capsys) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize("switch, name", [("--screenshot", "p.png"), ("--screenshot", "p.pdf"), ("--html", "p.html"), ("--movie", "p.gif")])
+@pytest.mark.parametrize("switch, name", [("--screenshot", "p.png"), ("--screenshot", "p.pdf"), ("--html", "p.html"), ("--movie", "p.gif"), ("--movie", "p.mp4"), ("--movie", "p.avi")])
 def test_a_full_disk_is_told(window, scene, tmp_path, capsys, switch, name):
     if not os.path.exists("/dev/full"):
         pytest.skip("this machine has no /dev/full")
+    if name.endswith(("mp4", "avi")) and not shutil.which("ffmpeg"):
+        pytest.skip("ffmpeg is not installed")
     path = tmp_path / name
     path.symlink_to("/dev/full")
     assert cli.main(["view", scene, switch, str(path), "--size", "64x48"]) == 1
