@@ -2,8 +2,8 @@
 
     python benchmarks/insertion.py [--bodies N] [--repeat N] [case ...]
 
-For every kind of body two tables.  The first one inserts a body into a model of N others and deletes it again: milliseconds of the
-call, milliseconds by which the next step is longer than the others, and what the same takes among two bodies: the body's own cost.
+For every kind of body two tables.  The first one inserts a body into a model of N others and deletes one, the new one or one anywhere
+among the others: milliseconds of the call, milliseconds by which the next step is longer than the others, and what the same takes among two bodies: the body's own cost.
 The second one makes N bodies by BODY commands, with the first step after them.  All are medians of processor time.
 """
 
@@ -116,7 +116,7 @@ def costs(kind: str, count: int, repeat: int) -> dict[str, tuple[float, float]]:
         found["insert"].append((call, timed(model.advance, solver)[0]))
         for _ in range(3):
             steps.append(timed(model.advance, solver)[0])
-        victim = identifier if number % 2 else int(model.bodies.id[1 + number % count])
+        victim = identifier if number % 4 == 0 else int(model.bodies.id[1 + number * count // repeat])
         call, _ = timed(model.delete_body, victim)
         found["delete"].append((call, timed(model.advance, solver)[0]))
     step = float(np.median(steps))

@@ -88,14 +88,18 @@ class Gaps:
         self.start, self.stop = np.asarray(start, np.int64), np.asarray(stop, np.int64)
         self.shift = np.cumsum(self.stop - self.start)
         self.total = int(self.shift[-1]) if self.shift.size else 0
+        self._moves: dict = {}
 
-    def moves(self, n: int) -> tuple[int, list, np.ndarray | None]:
+    def moves(self, n: int) -> tuple[int, list[tuple[int, int, int]], np.ndarray | None]:
         """How `n` rows close up: how many are left; first row now and later, and number, of those behind each gap; the rows of all, if gaps are many."""
-        count = np.append(self.start[1:], n)[: len(self.stop)] - self.stop
-        listed = None
-        if len(count) > FEW:
-            listed = np.repeat(self.shift, count) + np.arange(self.start[0], n - self.total)
-        return n - self.total, np.stack((self.stop, self.stop - self.shift, count), 1).tolist(), listed
+        if n not in self._moves:
+            count = np.append(self.start[1:], n)[: len(self.stop)] - self.stop
+            listed = None
+            if len(count) > FEW:
+                listed = np.repeat(self.shift, count) + np.arange(self.start[0], n - self.total)
+            runs = list(zip(self.stop.tolist(), (self.stop - self.shift).tolist(), count.tolist()))
+            self._moves[n] = n - self.total, runs, listed
+        return self._moves[n]
 
     def rows(self, n: int) -> np.ndarray:
         """New row of each of `n` old ones; -1: it is gone."""
@@ -105,7 +109,7 @@ class Gaps:
         return place
 
 
-def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | None = None, moves: tuple | None = None) -> None:
+def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | None = None) -> None:
     """Let rows of a column, or of another array with the row last, move up into gaps.
 
     Parameters
@@ -114,12 +118,10 @@ def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | N
         In Fortran's order; `n` rows are in use, those that get free are filled.
     shift : ndarray (k,), optional
         What is taken from the values behind each gap: pointers into another table.
-    moves : tuple, optional
-        What ``gaps.moves (n)`` returns.
     """
     if not column.flags.f_contiguous:
         raise ValueError("only columns in Fortran's order close up")
-    rows, runs, listed = moves or gaps.moves(n)
+    rows, runs, listed = gaps.moves(n)
     if listed is not None:
         first = rows - len(listed)
         column.T[first:rows] = column.T[listed]
@@ -270,10 +272,10 @@ class Table:
 
     def _move(self, gaps: Gaps, shifts: dict[str, np.ndarray]) -> None:
         """Let the rows that stay move up, and take from columns the shift of each run of rows."""
-        moves = gaps.moves(self.n)
+        n, columns = self.n, vars(self)
         for name, (_, _, fill) in self.COLUMNS.items():
-            close_up(getattr(self, name), gaps, self.n, fill, shifts.get(name), moves)
-        self.n -= gaps.total
+            close_up(columns[name], gaps, n, fill, shifts.get(name))
+        self.n = n - gaps.total
 
     def view(self, name: str) -> np.ndarray:
         """The rows in use of one column (a view, not a copy)."""

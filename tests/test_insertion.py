@@ -87,6 +87,12 @@ def forget(model) -> None:
     model.constraints.view("evaluated")[:] = -1
 
 
+def overlapping(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """Whether boxes (6, ...) overlap, in x by more than a plane."""
+    strict = (one[0] < two[3]) & (two[0] < one[3])
+    return strict & ((one[1:3] <= two[4:6]) & (two[1:3] <= one[4:6])).all(0)
+
+
 @pytest.mark.parametrize("mixture", MIXTURES)
 def test_models_that_bodies_enter_and_leave_take_the_course_of_those_that_keep_nothing(mixture):
     kept, fresh = pair(mixture)
@@ -111,6 +117,31 @@ def test_models_that_bodies_enter_and_leave_take_the_course_of_those_that_keep_n
         kept.advance(solvers[0])
         fresh.advance(solvers[1])
         assert state(kept) == state(fresh)
+
+
+@pytest.mark.parametrize("mixture", MIXTURES)
+def test_pairs_of_a_new_body_are_added_to_those_that_there_are(mixture):
+    """They are all that overlap, and the others need no search."""
+    model, _ = pair(mixture)
+    solver = GaussSeidelSolver(1e-4, 100)
+    for _ in range(3):
+        model.advance(solver)
+    work, ahead = model.geometry.workspace, places()
+    searched, added = work.searched, 0
+    for number in range(6):
+        put(model, MIXTURES[mixture][number % len(MIXTURES[mixture])], np.array(next(ahead)) + (0.3, 0.3, 2.1))
+        before = work.pairs
+        detection = model._time_step.detection
+        detection.move_shapes()
+        assert work.fresh == 0 and work.searched == searched
+        added += work.pairs - before
+        fat, body = work.fat[:, : model.geometry.primitives.n], model.geometry.primitives.view("body")
+        low, high = np.nonzero(np.triu(overlapping(fat[:, :, None], fat[:, None])) & (body[:, None] != body))
+        assert np.array_equal(work.low[: work.pairs], low) and np.array_equal(work.high[: work.pairs], high)
+        assert (work.apart[: work.pairs] == -1).sum() >= work.pairs - before
+        detection.follow_contacts()
+        detection.find_contacts()
+    assert added > 0
 
 
 @pytest.mark.parametrize("mixture", ["blocks", "odd", "all"])

@@ -15,6 +15,7 @@ from solfec.shapes.sphere import Sphere
 
 INITIALISE, PREDICT = _kernels.body_motion.initialise_inertia, _kernels.body_motion.predict
 UNKNOWN = 100
+ROWS = np.arange(2, dtype=np.int32)
 
 
 def falling(count):
@@ -49,10 +50,10 @@ def test_wrong_handles_are_refused_and_nothing_moves():
     right = bodies.handles
     for wrong in (gone, 0 * right, right + 1, -right, right[::-1].copy(), right + 2**24):
         assert drop(bodies, wrong) == UNKNOWN
-        assert INITIALISE(wrong)[0] == UNKNOWN
+        assert INITIALISE(wrong, ROWS)[0] == UNKNOWN
     assert not bodies.triples.velo.any()
     with pytest.raises(RuntimeError, match="handle"):
-        motion._raise(bodies, *INITIALISE(gone))
+        motion._raise(bodies, *INITIALISE(gone, ROWS))
 
 
 def test_only_rows_in_use_are_treated():
@@ -67,7 +68,7 @@ def test_handles_of_tables_that_are_gone_are_void_and_their_places_are_used_agai
     handles, places = bodies.handles.copy(), set()
     del bodies
     gc.collect()
-    assert INITIALISE(handles)[0] == UNKNOWN
+    assert INITIALISE(handles, ROWS)[0] == UNKNOWN
     for _ in range(500):
         places.add(BodyTable().handle % 2**24)
         gc.collect(0)

@@ -31,29 +31,33 @@ module body_motion
 
 contains
 
-  !> Computes A^-1 of every body (blocks J^-1 or E0^-1, then I/m; zero for disabled rotations), kinetic and internal energy.
+  !> Computes A^-1 of some bodies (blocks J^-1 or E0^-1, then I/m; zero for disabled rotations), kinetic and internal energy.
+  !>
+  !>   rows       (:) of these bodies, ascending
   !>
   !> Reads kind, rotation_disabled, mass, volume, lame, tensor, pointers and conf; writes inverse_inertia and energy, and velo where
   !> rotations are disabled.
-  subroutine initialise_inertia(handles, failure, row)
+  subroutine initialise_inertia(handles, rows, failure, row, count)
     integer(i8), intent(in) :: handles(3)
+    integer(i4), intent(in) :: count
+    integer(i4), intent(in) :: rows(0:count-1)
     integer(i4), intent(out) :: failure, row
     type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, n, i, last, v
+    integer(i4) :: b, c, i, k, last, v
 
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (kind => state%bodies%kind, rotation_disabled => state%bodies%rotation_disabled, mass => state%bodies%mass, &
                volume => state%bodies%volume, lame => state%bodies%lame, tensor => state%bodies%tensor, &
                conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, energy => state%bodies%energy, &
                conf => state%configurations%conf, velo => state%triples%velo, &
                inverse_inertia => state%triples%inverse_inertia)
     first = no_failure
-    !$omp parallel do schedule(static) if(n > parallel_from) private(c, i, last, v) reduction(min:first)
-    do b = 0, n - 1
+    !$omp parallel do schedule(static) if(count > parallel_from) private(b, c, i, last, v) reduction(min:first)
+    do k = 0, count - 1
+      b = rows(k)
       if (kind(b) == finite_element_kind) cycle
       c = conf_ptr(b)
       v = velo_ptr(b)

@@ -93,7 +93,7 @@ contains
       failure = not_finite
       return
     end if
-    call co_rotate(fe, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
+    call co_rotate(fe, 0, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
     end associate
   end subroutine drift
@@ -123,11 +123,12 @@ contains
     end do
   end subroutine drift_nodes
 
-  !> Calls `co_rotate` for all bodies by their forms.
+  !> Calls `co_rotate` for the bodies from number `from` on by their forms.
   !>
   !> Reads conf, and of elements linear, first, conf_row, reference and normal; writes rotation and displacement.
-  subroutine local_displacements(handles, elements, failure, failed)
+  subroutine local_displacements(handles, elements, from, failure, failed)
     integer(i8), intent(in) :: handles(3), elements
+    integer(i4), intent(in) :: from
     integer(i4), intent(out) :: failure, failed
     type(bodies_and_triples) :: state
     type(finite_elements) :: fe
@@ -135,7 +136,7 @@ contains
     failed = -1
     call open_all(handles, elements, state, fe, failure)
     if (failure /= table_open) return
-    call co_rotate(fe, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
+    call co_rotate(fe, from, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
   end subroutine local_displacements
 
@@ -154,14 +155,15 @@ contains
     failed = -1
     call open_all(handles, elements, state, fe, failure)
     if (failure /= table_open) return
-    call co_rotate(fe, state%configurations%conf, linear, rotation, displacement, failed)
+    call co_rotate(fe, 0, state%configurations%conf, linear, rotation, displacement, failed)
   end subroutine seen_displacements
 
-  !> Computes the bodies' rotations and the displacements for the element kernels: q, or R^T (X + q) - X where co-rotated.
-  !> R is the rotation of the polar decomposition of the sum of x_a n_a^T, with `normal` n_a the integral of N_a times the
-  !> referential normal over the boundary [length**2].  `failed`: first body that is turned inside out.
-  subroutine co_rotate(fe, conf, linear, rotation, displacement, failed)
+  !> Computes rotations and the displacements for the element kernels of the bodies from number `from` on: q, or R^T (X + q) - X
+  !> where co-rotated.  R is the rotation of the polar decomposition of the sum of x_a n_a^T, with `normal` n_a the integral of N_a
+  !> times the referential normal over the boundary [length**2].  `failed`: first body that is turned inside out.
+  subroutine co_rotate(fe, from, conf, linear, rotation, displacement, failed)
     type(finite_elements), intent(in) :: fe
+    integer, intent(in) :: from
     real(dp), intent(in) :: conf(3,0:*)
     integer(i4), intent(in) :: linear(0:*)              !< 1: co-rotated
     real(dp), intent(inout) :: rotation(3,3,0:*), displacement(3,0:*)
@@ -171,7 +173,7 @@ contains
 
     failed = huge(failed)
     !$omp parallel do if (size(fe%conf_row) > parallel_from) schedule(dynamic) private(proper) reduction(min:failed)
-    do b = 0, fe%count - 1
+    do b = from, fe%count - 1
       call co_rotate_nodes(fe%first(b), fe%first(b+1) - 1, linear(b) /= 0, fe%conf_row, conf, fe%reference, fe%normal, &
                            rotation(:,:,b), displacement, proper)
       if (.not. proper) failed = min(failed, b)
@@ -428,7 +430,7 @@ contains
       failure = bad_reaction
       return
     end if
-    call co_rotate(fe, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
+    call co_rotate(fe, 0, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
     end associate
   end subroutine finish

@@ -43,7 +43,7 @@ def initialise(bodies: BodyTable, rows: np.ndarray | None = None) -> tuple[int, 
         triples.inverse_inertia[:, :, fe.velo_row[start:]] = np.eye(3)[:, :, None] / fe.mass[start:]
         kinetic = 0.5 * fe.mass[start:] * (triples.velo[:, fe.velo_row[start:]] ** 2).sum(0)
         bodies.energy[Energy.KINETIC, fe.rows[first:]] = np.add.reduceat(kinetic, fe.first[first:-1] - start)
-    failure = follow(fe, bodies)
+    failure = follow(fe, bodies, first)
     if failure[0]:
         return failure
     store_internal_energy(fe, bodies, first)
@@ -51,9 +51,9 @@ def initialise(bodies: BodyTable, rows: np.ndarray | None = None) -> tuple[int, 
     return 0, -1
 
 
-def follow(fe: FiniteElements, bodies: BodyTable) -> tuple[int, int]:
-    """Update rotations, and displacements in elements' frames, to the present configuration."""
-    failure, failed = _local_displacements(bodies.handles, fe.handle)
+def follow(fe: FiniteElements, bodies: BodyTable, first: int = 0) -> tuple[int, int]:
+    """Update rotations, and displacements in elements' frames, of the bodies from number `first` on to the present configuration."""
+    failure, failed = _local_displacements(bodies.handles, fe.handle, first)
     return failure, int(fe.rows[failed]) if failed >= 0 else -1
 
 

@@ -34,6 +34,7 @@ OF_BODIES = (
 )  # fmt: skip
 OF_NODES = ("conf_row", "velo_row", "reference", "normal", "mass", "displacement", "internal", "viscous", "net")
 OF_ELEMENTS = ("element_size", "element_node")
+OF_STEPS = ("internal", "viscous", "net")  # of nodes: a step writes them before it reads them
 
 _points = _kernels.finite_element_points
 _materials_changed = _kernels.finite_element_motion.materials_changed
@@ -350,19 +351,22 @@ class FiniteElements(Record):
         gaps, nodes, elements = Gaps(lost, lost + 1), *(Gaps(first[lost], first[lost + 1]) for first in (self.first, self.first_element))
         total = self.first[-1], self.first_element[-1]
         for names, gap, n in ((OF_BODIES, gaps, self.count), (OF_NODES, nodes, total[0]), (OF_ELEMENTS, elements, total[1])):
-            for name in names:
+            for name in set(names).difference(OF_STEPS):
                 close_up(getattr(self, name), gap, int(n), 0)
             self.replace(**{name: getattr(self, name)[..., : int(n) - gap.total] for name in names})
         for name, shift in (("first", nodes.shift), ("first_element", elements.shift)):
             close_up(getattr(self, name), gaps, self.count + 1, 0, shift)
             setattr(self, name, getattr(self, name)[: self.count + 1 - len(lost)])
         self.assembly.remove(elements, nodes, self.reference)
+        owner = np.repeat(np.arange(self.count - len(lost), dtype=np.int32), np.diff(self.first_element))
         for group in self.assembly.groups:
-            group.body = (np.searchsorted(self.first_element, group.numbers, "right") - 1).astype(np.int32)
+            group.body = owner[group.numbers]
         stay = renumbered[self.rows] >= 0
-        self.meshes = [mesh for mesh, kept in zip(self.meshes, stay) if kept]
-        self.mixed = [mesh for mesh in self.meshes if mesh.materials]
-        self.varied = [mesh.varied() for mesh in self.mixed]
+        for k in lost[::-1].tolist():
+            del self.meshes[k]
+        if self.mixed:
+            self.mixed = [mesh for mesh in self.meshes if mesh.materials]
+            self.varied = [mesh.varied() for mesh in self.mixed]
         self.initialised = int(stay[: self.initialised].sum())
         self.rows = self.rows[stay]
         self.count = len(self.rows)

@@ -35,14 +35,14 @@ BOTH, DRIFT, KICK = 0, 1, 2  # stages of a prediction
 def initialise_inertia(bodies: BodyTable, rows: np.ndarray | None = None) -> None:
     """Fill `triples.inverse_inertia` and the KINETIC and INTERNAL energies from mass, tensor and state.
 
-    `rows` are the bodies of which something has changed since the last call, if that is known.  To be called when any of mass, tensor, material, `rotation_disabled` or an assigned velocity has changed.
+    `rows` (k,) are the bodies of which something has changed since the last call, if that is known.  To be called when any of mass, tensor, material, `rotation_disabled` or an assigned velocity has changed.
 
     Raises
     ------
     SolfecError
         A mass that is not positive or a tensor that is not positive definite.
     """
-    failure, row = _initialise(bodies.handles)
+    failure, row = _initialise(bodies.handles, np.arange(bodies.n) if rows is None else np.unique(rows))
     if not failure:
         failure, row = finite_element_motion.initialise(bodies, rows)
     if failure:

@@ -13,10 +13,13 @@ from math import inf
 import numpy as np
 
 from .. import _kernels
-from ..kinds import SurfaceModel
+from ..kinds import PrimitiveKind, SurfaceModel
 from .current_faces import current_faces, split
 from .manifold import PART, WITHIN_MARGIN, sizes_of
+from .still import OBSTACLE
 from .workspace import Workspace, workspace_of
+
+FEW = 4  # new bodies whose pairs are found by themselves
 
 _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
@@ -131,13 +134,15 @@ class Settings:
 
     def suit(self, geometry) -> None:
         """Set the margin of primitives; with 'MANIFOLD' it is a part of their size unless the user chose a margin."""
-        state = geometry.version, geometry.primitives.n, self.asked_margin, self._distance, self.manifold, self.margin
-        if self._suited == state:
+        options = self.asked_margin, self._distance, self.manifold, self.margin
+        state, known = (geometry.version, geometry.primitives.n, *options), self._suited
+        if known == state:
             return
         primitives = geometry.primitives
         margin = np.maximum(PART * sizes_of(geometry), self._distance) if self._chosen else self.margin
         primitives.view("margin")[:] = primitives.view("reach")[:] = margin
-        primitives.view("drift")[:] = 0.0
+        if known is None or known[2:] != options:  # else steps have drifts up to date
+            primitives.view("drift")[:] = 0.0
         if self._chosen:
             self.__dict__["margin"] = float(np.max(margin, initial=0.0))
         self.__dict__["_suited"] = *state[:-1], self.margin
@@ -185,9 +190,9 @@ def sparsify_symmetrically(constraints, materials, geometry, settings: Settings,
 def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple | None) -> None:
     """Enlarge boxes and search for pairs; the state of the last search, if given, shows that only boxes have changed since."""
     primitives = geometry.primitives
-    skin = work.choose_skin(state is not None and state == work.pairs_state)
+    work.skin = work.choose_skin(state is not None and state == work.pairs_state)
     work.still.refresh(geometry, bodies, settings.margins, work)
-    _fatten_boxes(work.still.movable, primitives.reach, skin, primitives.box, work.fat)
+    _fatten_boxes(work.still.movable, primitives.reach, work.skin, primitives.box, work.fat)
     search_pairs(geometry, bodies, settings, work)
     if settings.excluded_parts.size:
         _leave_out(settings.excluded_parts, bodies, work)
@@ -196,6 +201,41 @@ def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple |
     work.excluded = settings.excluded_bodies, settings.excluded_parts
     work.flags = _sum_flags(bodies.n, bodies.selfcontact)
     work.fresh = 1
+
+
+def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
+    """Find pairs of primitives that have come behind the others since the last search, a body or two; False: search for all pairs.
+
+    Pairs of the others stand until a box leaves its fat box, as without new bodies.
+    """
+    primitives, body = geometry.primitives, geometry.primitives.view("body")
+    version, known, margins = work.pairs_state
+    new = np.arange(known, primitives.n, dtype=np.int32)
+    rows = np.unique(body[new])
+    excluded = settings.excluded_bodies.size or settings.excluded_parts.size
+    if excluded or len(rows) > FEW or (bodies.kind[rows] == OBSTACLE).any() or (version, margins) != (geometry.version, settings.margins):
+        return False
+    _fatten_boxes(new, primitives.reach, work.skin, primitives.box, work.fat)
+    work.still.movable = np.concatenate((work.still.movable, new))
+    found = []
+    for row in rows.tolist():
+        first, end = np.searchsorted(body, (row, row + 1))
+        mine, others = work.fat[:, first:end], work.fat[:, :first]
+        near = np.flatnonzero(_overlap(others, np.concatenate((mine[:3].min(1), mine[3:].max(1)))))
+        one, two = np.nonzero(_overlap(others[:, near, None], mine[:, None]))
+        found.append(np.stack((near[one], first + two)))
+    pairs = np.concatenate(found, axis=1).astype(np.int32)
+    faceless = (primitives.kind[pairs] < PrimitiveKind.SPHERE) & (current_faces(geometry).outer_count[pairs] == 0)
+    work.insert_pairs(*pairs[:, ~faceless.any(0)])  # interior elements of meshes take no part in contact
+    work.pairs_state = version, primitives.n, margins
+    return True
+
+
+def _overlap(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """Whether boxes (6, ...) overlap, as the kernel `find_pairs` compares them."""
+    return (
+        (one[0] < two[3]) & (two[0] < one[3]) & (one[1] <= two[4]) & (two[1] <= one[4]) & (one[2] <= two[5]) & (two[2] <= one[5])
+    )  # fmt: skip
 
 
 def _leave_out(excluded: np.ndarray, bodies, work: Workspace) -> None:

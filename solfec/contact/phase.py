@@ -15,7 +15,7 @@ from .. import _kernels
 from ..errors import SolfecError
 from . import narrow
 from .current_faces import current_faces
-from .detection import search, sparsify_symmetrically, update_geometry
+from .detection import add_pairs, search, sparsify_symmetrically, update_geometry
 from .workspace import Workspace, workspace_of
 
 MANIFOLD_POINTS = 2  # of `patched`
@@ -76,8 +76,6 @@ class Detection:
             work.options = options
             constraints.view("evaluated")[:] = -1
         update_geometry(geometry, bodies, model.epsilon)
-        if not (self._searched == work.pairs_state and settings.excludes_as(work.excluded)):
-            work.fresh = -1
         if settings.follows_speed and model.dynamic:
             primitives, vertices = geometry.primitives, geometry.vertices
             _predict_motion(
@@ -85,6 +83,17 @@ class Detection:
                 primitives.vertex_ptr, primitives.vertex_count, geometry.vertex_lists.vertex, vertices.node,
                 primitives.reach, primitives.drift,
             )  # fmt: skip
+        if not self._knows_pairs(work):
+            work.fresh = -1
+
+    def _knows_pairs(self, work: Workspace) -> bool:
+        """Whether all pairs are known as long as boxes stay within their fat boxes."""
+        model, known = self.model, work.pairs_state
+        if known is None or not model.settings.excludes_as(work.excluded):
+            return False
+        if known == self._searched:
+            return True
+        return model.geometry.primitives.n > known[1] and add_pairs(model.geometry, model.bodies, model.settings, work)
 
     @property
     def _searched(self) -> tuple:

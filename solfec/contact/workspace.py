@@ -22,6 +22,8 @@ class Workspace(Record):
         Obstacles that do not move.
     afresh : int
         1: all shapes must be updated.
+    skin : float
+        By which part of their width boxes were enlarged at the last search.
     choice : list of int
         Update of the last search, number of updates without fat boxes after it, and length of the last such pause.
     """
@@ -73,6 +75,7 @@ class Workspace(Record):
         self.cohesive = 1  # contacts may have cohesion
         self.contact_capacity = self.primitive_capacity = -1
         self.choice = [0, 0, 0]
+        self.skin = 0.0
         self.enlarge_pairs(256)
 
     def fit(self, geometry, bodies) -> None:
@@ -89,9 +92,11 @@ class Workspace(Record):
             self.replace(moved=enlarged(self.moved, bodies.capacity, 0), previous=enlarged(self.previous, bodies.capacity, np.nan))
 
     def add(self, version: int) -> None:
-        """Take note of shapes that have come behind the others: the next update moves them."""
+        """Take note of shapes that have come behind the others: the next update moves them; pairs of the others are what they were."""
         if self.shapes_state is not None and self.shapes_state[0] == version - 1:
             self.shapes_state = version, self.shapes_state[1]
+        if self.pairs_state is not None and self.pairs_state[0] == version - 1:
+            self.pairs_state = version, *self.pairs_state[1:]
 
     def remove(self, gaps: dict[str, Gaps], version: int, bodies: np.ndarray, primitives: np.ndarray) -> None:
         """Forget bodies that have gone; those that stay, and their pairs, are what they were.
@@ -145,6 +150,19 @@ class Workspace(Record):
         """Make room for `count` pairs."""
         work = dict(zip(("low", "high", "first", "second", "place", "mark"), np.zeros((6, count), np.int32)))
         self.replace(**work, **dict(zip(("apart", "keys"), np.full((2, count), -1, np.int64))))
+
+    def insert_pairs(self, low: np.ndarray, high: np.ndarray) -> None:
+        """Put pairs into their places among those that there are; nothing is known of them yet."""
+        count, total = self.pairs, self.pairs + len(low)
+        order = np.lexsort((high, low))
+        low, high = low[order], high[order]
+        keys = self.low[:count].astype(np.int64) << 32 | self.high[:count]
+        place = np.searchsorted(keys, low.astype(np.int64) << 32 | high)
+        columns = [np.insert(column[:count], place, more) for column, more in ((self.low, low), (self.high, high), (self.apart, -1))]
+        if total > self.low.size:
+            self.enlarge_pairs(2 * total)
+        self.low[:total], self.high[:total], self.apart[:total] = columns
+        self.pairs = total
 
     def choose_skin(self, moved_only: bool) -> float:
         """Return the skin for the next search: zero for a while if pairs found with one were valid too briefly."""
