@@ -10,6 +10,7 @@ deleted, identifiers (`id`) do not change.
 from __future__ import annotations
 
 import copy
+from array import array as typed_array
 from functools import cache
 from weakref import WeakKeyDictionary
 
@@ -19,6 +20,7 @@ from . import _kernels
 from ._table_types import TABLES
 
 AT_ONCE = 4096  # records that are filled column by column before the next ones
+TYPE_CODES = {"i4": "i", "i8": "q", "f8": "d"}  # of the numbers of records
 FEW = 4  # runs of rows up to which they move one by one
 
 _bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
@@ -161,7 +163,8 @@ class Table:
     """Columns growing together.  Subclasses list them in `COLUMNS` as name -> (shape of one row, dtype, fill).
 
     `POINTS_INTO` lists the columns that hold row numbers: name -> name of the table (or other list) whose rows they are.
-    A negative row number points to nothing.
+    A negative row number points to nothing.  In a table that is `REFILLED` rows behind those in use always hold fill values: kernels
+    write rows in use only.
 
     Attributes
     ----------
@@ -177,11 +180,11 @@ class Table:
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
     POINTS_INTO: dict[str, str] = {}
+    REFILLED = False
 
     def __init__(self, capacity: int = 16):
         self._registration = _Registration()
-        self._rows = np.zeros(1, np.int64)  # memory in which kernels find `n`
-        self.n = 0
+        self._rows = typed_array("q", [0])  # memory in which kernels find `n`; numpy takes three times as long to read one number
         self.capacity = capacity
         self.generation = self.edits = 0
         for name, (shape, dtype, fill) in self.COLUMNS.items():
@@ -190,10 +193,13 @@ class Table:
 
     @property
     def n(self) -> int:
-        return int(self._rows[0])
+        return self._rows[0]
 
     @n.setter
     def n(self, rows: int) -> None:
+        if self.REFILLED:
+            for name, (_, _, fill) in self.COLUMNS.items():
+                getattr(self, name)[..., rows : self.n] = fill
         self._rows[0] = rows
 
     def _register(self) -> None:
@@ -202,7 +208,7 @@ class Table:
         if number:
             columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
             lengths = [self.capacity] * len(columns)
-            self._registration.handle = _bind(self.handle, number, self._rows.ctypes.data, columns, lengths)
+            self._registration.handle = _bind(self.handle, number, self._rows.buffer_info()[0], columns, lengths)
 
     @property
     def handle(self) -> int:
@@ -235,14 +241,20 @@ class Table:
 
     def append(self, count: int = 1, **values) -> int:
         """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""
+        unknown = values.keys() - self.COLUMNS.keys()
+        if unknown:
+            raise KeyError(f"{type(self).__name__} has no columns {sorted(unknown)}")
         first = self.n
-        self.reserve(first + count)
+        end = first + count
+        self.reserve(end)
         self.edits += 1
-        self.n = first + count
-        for name, (_, _, fill) in self.COLUMNS.items():
-            getattr(self, name)[..., first : self.n] = values.pop(name, fill)
-        if values:
-            raise KeyError(f"{type(self).__name__} has no columns {sorted(values)}")
+        columns = vars(self)
+        if not self.REFILLED:
+            for name, (_, _, fill) in self.COLUMNS.items():
+                columns[name][..., first:end] = fill
+        for name, value in values.items():
+            columns[name][..., first:end] = value
+        self._rows[0] = end
         return first
 
     def keep(self, mask: np.ndarray) -> None:
@@ -275,7 +287,7 @@ class Table:
         n, columns = self.n, vars(self)
         for name, (_, _, fill) in self.COLUMNS.items():
             close_up(columns[name], gaps, n, fill, shifts.get(name))
-        self.n = n - gaps.total
+        self._rows[0] = n - gaps.total
 
     def view(self, name: str) -> np.ndarray:
         """The rows in use of one column (a view, not a copy)."""
@@ -392,7 +404,7 @@ class Record:
             setattr(cls, name, _number(name))
 
     def __init__(self, **arrays: np.ndarray):
-        vars(self).update(_registration=_Registration(), _numbers={name: np.zeros(1, kind) for name, kind in self.NUMBERS.items()})
+        vars(self).update(_registration=_Registration(), _numbers={name: typed_array(TYPE_CODES[kind], [0]) for name, kind in self.NUMBERS.items()})
         for name, (shape, dtype) in self.COLUMNS.items():
             vars(self)[name] = np.zeros((*shape, 0), dtype, order="F")
         self._find_arrays()
@@ -431,8 +443,9 @@ class Record:
 
     def _find_arrays(self) -> None:
         """Store addresses and lengths of all arrays and numbers (numpy takes a microsecond to return an address)."""
-        arrays = {name: vars(self)[name] for name in self.COLUMNS} | self._numbers
-        vars(self)["_places"] = {name: (array.ctypes.data, array.shape[-1]) for name, array in arrays.items()}
+        columns = {name: vars(self)[name] for name in self.COLUMNS}
+        vars(self)["_places"] = {name: (column.ctypes.data, column.shape[-1]) for name, column in columns.items()}
+        self._places.update((name, number.buffer_info()) for name, number in self._numbers.items())
 
     @property
     def handle(self) -> int:
@@ -451,7 +464,7 @@ def _number(name: str) -> property:
     """Make a member for a number of a record."""
 
     def get(record):
-        return record._numbers[name].item()
+        return record._numbers[name][0]
 
     def put(record, value) -> None:
         record._numbers[name][0] = value

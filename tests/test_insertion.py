@@ -19,6 +19,7 @@ from solfec import _kernels  # noqa: E402
 from solfec.bodies.finite_elements import OF_BODIES, OF_ELEMENTS, OF_NODES, FiniteElements, compiled  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
+from solfec.errors import SolfecError  # noqa: E402
 from solfec.shapes import sphere  # noqa: E402
 from solfec.shapes.mesh import Mesh  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
@@ -211,6 +212,35 @@ def test_tables_close_up_with_the_tables_into_which_they_point():
     table.append(6, row=np.arange(0, 18, 3), value=np.arange(6.0))
     table.close({"Pointers": Gaps([1, 4], [3, 5]), "Others": Gaps([3, 12], [9, 15])})
     assert table.n == 3 and table.view("row").tolist() == [0, 3, 6] and table.view("value")[0].tolist() == [0, 3, 5]
+
+
+@pytest.mark.parametrize("mixture", MIXTURES)
+def test_rows_behind_those_in_use_hold_fill_values(mixture):
+    """So a row that is appended needs only the columns that are given."""
+    model, _ = pair(mixture)
+    solver = GaussSeidelSolver(1e-4, 100)
+    for number in range(4):
+        model.advance(solver)
+        model.delete_body(int(model.bodies.id[1 + number]))
+    tables = model.bodies, model.bodies.triples, model.bodies.configurations, *model.geometry.tables
+    for table in tables:
+        assert table.REFILLED
+        for name, (_, _, fill) in table.COLUMNS.items():
+            assert (getattr(table, name)[..., table.n :] == fill).all(), name
+
+
+def test_meshes_of_one_shape_share_checks_until_their_nodes_are_changed():
+    one, two, other = (hex_mesh.hex_mesh((corners + 0.1).tolist(), 2, 2, 2, 1, [1] * 6) for corners in (CUBE, CUBE + (3, 0, 7), 2 * CUBE))
+    assert one.topology.passed is two.topology.passed and "upright" in one.topology.passed
+    assert other.topology.passed is not one.topology.passed
+    model, _ = models.domain(0.5, 1e-4)
+    model.insert_body(BodyKind.FINITE_ELEMENT, [one], SOFT, form=Form.TL)
+    assert two.topology.passed == {"upright", "convex", "unfolded"} and other.topology.passed == {"upright"}
+    again = hex_mesh.hex_mesh((CUBE + (3.1, 0.1, 7.1)).tolist(), 2, 2, 2, 1, [1] * 6)  # meshes of another shape came last
+    again.set_node(13, (3.1, 0.1, 7.1))
+    assert not again.topology.passed
+    with pytest.raises((SolfecError, ValueError), match="two nodes in one place"):
+        model.insert_body(BodyKind.FINITE_ELEMENT, [again], SOFT, form=Form.TL)
 
 
 @pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import _kernels
-from ..element_types import MOST_FACES, MOST_NODES, used_slots
+from ..element_types import MOST_FACES, MOST_NODES, SQUARE_RULE, bilinear, bilinear_slopes, used_slots
 from ..errors import SolfecError
 from ..shapes.mesh import Mesh
 from ..shapes.mesh_topology import MeshTopology
@@ -35,6 +35,9 @@ OF_BODIES = (
 OF_NODES = ("conf_row", "velo_row", "reference", "normal", "mass", "displacement", "internal", "viscous", "net")
 OF_ELEMENTS = ("element_size", "element_node")
 OF_STEPS = ("internal", "viscous", "net")  # of nodes: a step writes them before it reads them
+
+QUAD_SHAPES = bilinear(SQUARE_RULE)  # shape functions of quadrilaterals at the Gauss points (4, 4)
+QUAD_SLOPES = bilinear_slopes(SQUARE_RULE)  # their derivatives along both natural coordinates
 
 _points = _kernels.finite_element_points
 _materials_changed = _kernels.finite_element_motion.materials_changed
@@ -82,17 +85,9 @@ class FiniteElementMesh:
     @classmethod
     def of(cls, mesh, background=None) -> FiniteElementMesh:
         """Make it from a `shapes.Mesh`."""
-        topology = mesh.topology
-        sizes = np.diff(topology.element_ptr).astype(np.int32)
-        slot = used_slots(sizes)
-        elements = np.zeros((len(sizes), MOST_NODES), np.int32)
-        elements[slot] = topology.element_nodes
-        boundary = topology.boundary
-        normals = boundary_normals(mesh.nodes, topology.face_nodes[boundary])
-        made = cls(mesh.nodes.copy(), sizes, elements, normals, background, volume_ids=mesh.volume_ids)
-        made.surfaces = np.zeros((len(sizes), MOST_FACES), np.int32)
-        made.surfaces[topology.face_element, topology.face_index] = topology.face_surface
-        return made
+        sizes, elements, surfaces = _element_tables(mesh.topology)
+        normals = normal_integrals(mesh.nodes, *mesh.topology.outer_faces)
+        return cls(mesh.nodes.copy(), sizes, elements, normals, background, volume_ids=mesh.volume_ids, surfaces=surfaces)
 
     def shape(self) -> Mesh:
         """Return the `shapes.Mesh` from which it was made."""
@@ -153,21 +148,41 @@ class FiniteElementMesh:
         return None if held is None else OwnPoints(held.point_element, held.point_natural, held.point_weight)
 
 
+def _element_tables(topology: MeshTopology) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return `sizes`, `elements` and `surfaces` of a FiniteElementMesh, which bodies of equal topology share."""
+    if "elements" not in topology.shared:
+        sizes = np.diff(topology.element_ptr).astype(np.int32)
+        elements = np.zeros((len(sizes), MOST_NODES), np.int32)
+        elements[used_slots(sizes)] = topology.element_nodes
+        surfaces = np.zeros((len(sizes), MOST_FACES), np.int32)
+        surfaces[topology.face_element, topology.face_index] = topology.face_surface
+        for table in (sizes, elements, surfaces):
+            table.flags.writeable = False
+        topology.shared["elements"] = sizes, elements, surfaces
+    return topology.shared["elements"]
+
+
 def boundary_normals(nodes: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """Return integrals (n, 3) of N_a times the normal over faces (nf, 4), -1 after the third node of triangles."""
-    result = np.zeros_like(nodes)
-    triangles = faces[faces[:, 3] < 0, :3]
-    a, b, c = (nodes[triangles[:, k]] for k in range(3))
-    np.add.at(result, triangles, (cross(b - a, c - a) / 6.0)[:, None, :])
-    quads = faces[faces[:, 3] >= 0]
-    corners = nodes[quads]
-    place = 1.0 / np.sqrt(3.0)
-    sx, sy = np.array([-1, 1, 1, -1]), np.array([-1, -1, 1, 1])
-    for x, y in ((-place, -place), (place, -place), (place, place), (-place, place)):
-        shape = (1 + sx * x) * (1 + sy * y) / 4
-        along_x = np.einsum("a,fai->fi", sx * (1 + sy * y) / 4, corners)
-        along_y = np.einsum("a,fai->fi", sy * (1 + sx * x) / 4, corners)
-        np.add.at(result, quads, shape[:, None] * cross(along_x, along_y)[:, None, :])
+    return normal_integrals(nodes, faces[faces[:, 3] < 0, :3], faces[faces[:, 3] >= 0])
+
+
+def normal_integrals(nodes: np.ndarray, triangles: np.ndarray, quads: np.ndarray) -> np.ndarray:
+    """Return these integrals over triangles (nt, 3) and quadrilaterals (nq, 4)."""
+    at, shares = [np.zeros(0, int)], [np.zeros((0, 3))]
+    if len(triangles):
+        a, b, c = (nodes[triangles[:, k]] for k in range(3))
+        at.append(triangles.ravel())
+        shares.append(np.repeat(cross(b - a, c - a) / 6.0, 3, axis=0))
+    if len(quads):
+        corners = nodes[quads]
+        normals = cross(*(np.einsum("qa,fai->qfi", slopes, corners) for slopes in QUAD_SLOPES))
+        at += [quads.ravel()] * len(QUAD_SHAPES)
+        shares.append((QUAD_SHAPES[:, None, :, None] * normals[:, :, None, :]).reshape(-1, 3))
+    at, shares = np.concatenate(at), np.concatenate(shares)
+    result = np.empty_like(nodes)
+    for k in range(3):
+        result[:, k] = np.bincount(at, shares[:, k], len(nodes))
     return result
 
 

@@ -47,6 +47,7 @@ def body_name(identifier: int, *words: str | None) -> str:
 class TripleTable(Table):
     """Velocity triples of all bodies, body by body (`BodyTable.velo_ptr` points here)."""
 
+    REFILLED = True
     COLUMNS = {
         "velo": ((3,), "f8", 0.0),  # u(t) between steps, the free velocity u* within one
         "velo_prev": ((3,), "f8", 0.0),  # u(t) within a step
@@ -59,6 +60,7 @@ class TripleTable(Table):
 class ConfigurationTable(Table):
     """Configuration triples of all bodies (`BodyTable.conf_ptr` points here)."""
 
+    REFILLED = True
     COLUMNS = {
         "conf": ((3,), "f8", 0.0),
         "kept": ((3,), "f8", 0.0),  # conf(t) of rigid bodies while quasi-static loads are evaluated elsewhere
@@ -68,6 +70,7 @@ class ConfigurationTable(Table):
 class BodyTable(Table):
     """One row per body; flat state in `triples` and `configurations`."""
 
+    REFILLED = True
     COLUMNS = {
         "id": ((), "i8", 0),  # 1, 2, ... in order of creation, never reused
         "owner": ((), "i4", 0),  # rank of the process that moves the body; others have copies of it
@@ -150,9 +153,8 @@ class BodyTable(Table):
         modes = 0 if base is None else base.mode_count
         conf_ptr = self.configurations.append(conf_triples(kind, nodes, modes))
         velo_ptr = self.triples.append(velo_triples(kind, nodes, modes))
-        row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes, mode_count=modes)
-        for name, value in columns.items():
-            getattr(self, name)[..., row] = value
+        columns = {name: np.asarray(value)[..., None] for name, value in columns.items()}
+        row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes, mode_count=modes, **columns)
         if mesh is not None:
             self.meshes[int(self.id[row])] = mesh
             self.embedded += mesh.background is not None

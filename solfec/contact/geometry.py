@@ -18,6 +18,7 @@ from ..tables import Gaps, Table, ranges
 class VertexTable(Table):
     """Vertices of all shapes; a sphere has one, its centre."""
 
+    REFILLED = True
     COLUMNS = {
         "reference": ((3,), "f8", 0.0),
         "current": ((3,), "f8", 0.0),
@@ -30,6 +31,7 @@ class VertexTable(Table):
 class VertexListTable(Table):
     """Vertex numbers of primitives, one list after another."""
 
+    REFILLED = True
     COLUMNS = {"vertex": ((), "i4", -1)}
     POINTS_INTO = {"vertex": "VertexTable"}
 
@@ -41,6 +43,7 @@ class FaceTable(Table):
     in finite element bodies, where `current_faces` splits it as it deforms.
     """
 
+    REFILLED = True
     COLUMNS = {
         "corner_ptr": ((), "i4", 0),  # first row of the corner table
         "corner_count": ((), "i4", 0),
@@ -53,6 +56,7 @@ class FaceTable(Table):
 class CornerTable(Table):
     """Vertex numbers of faces, one polygon after another."""
 
+    REFILLED = True
     COLUMNS = {
         "vertex": ((), "i4", -1),
         "local": ((), "i4", 0),  # the vertex's position in the list of the face's primitive
@@ -64,6 +68,7 @@ class CornerTable(Table):
 class AdjacencyTable(Table):
     """Primitives adjacent to primitives (sharing a node, or touching in the reference shape), sorted lists."""
 
+    REFILLED = True
     COLUMNS = {"primitive": ((), "i4", -1)}
     POINTS_INTO = {"primitive": "PrimitiveTable"}
 
@@ -71,6 +76,7 @@ class AdjacencyTable(Table):
 class PrimitiveTable(Table):
     """One row per convex primitive; the primitives of a body are consecutive."""
 
+    REFILLED = True
     COLUMNS = {
         "kind": ((), "i4", 0),  # PrimitiveKind
         "body": ((), "i4", -1),  # row of the body table
@@ -246,13 +252,17 @@ class ShapePrimitives:
     )  # fmt: skip
 
     def __init__(self, **arrays):
-        count = len(arrays["kind"])
-        arrays.setdefault("radii", np.zeros((3, count)))
-        arrays.setdefault("orientation", np.repeat(np.eye(3)[:, :, None], count, axis=2))
+        if "radii" not in arrays:
+            arrays.update(no_curvature(len(arrays["kind"])))
         if "local" not in arrays:
             arrays["local"] = local_corners(arrays["vertices"].shape[1], arrays)
         for name in self.__slots__:
             setattr(self, name, arrays[name])
+
+
+def no_curvature(count: int) -> dict[str, np.ndarray]:
+    """Columns of so many primitives that are no ellipsoids."""
+    return {"radii": np.zeros((3, count)), "orientation": np.repeat(np.eye(3)[:, :, None], count, axis=2)}
 
 
 def local_corners(vertices: int, columns: dict) -> np.ndarray:

@@ -63,6 +63,7 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
+        required = frozenset(key for key, x in signature.parameters.items() if x.default is x.empty)
         defaults = {key: x.default for key, x in signature.parameters.items() if x.default not in (x.empty, None)}
 
         @functools.wraps(function)
@@ -72,18 +73,15 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
                     if spellings[other] in keywords:
                         raise BadType(f"'{spellings[other]}' and its other spelling '{other}' are both given")
                     keywords[spellings[other]] = keywords.pop(other)
-                try:
-                    bound = signature.bind(*arguments, **keywords)
-                except TypeError as error:
-                    raise BadType(str(error)) from None
+                given = _by_name(signature, required, arguments, keywords)
                 for argument, default in defaults.items():  # None stands for an argument that is left out
-                    if argument in bound.arguments and bound.arguments[argument] is None:
-                        bound.arguments[argument] = default
+                    if given.get(argument, default) is None:
+                        given[argument] = default
                 if name not in READERS:
-                    for argument in bound.arguments.values():
+                    for argument in given.values():
                         if isinstance(argument, Members):
                             argument._refuse_if_elsewhere(name)
-                return function(*bound.args, **bound.kwargs)
+                return function(**given)
             except BadArgument as error:
                 error.command = error.command or name
                 raise
@@ -91,6 +89,20 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
         return cast(F, call)
 
     return decorate
+
+
+def _by_name(signature: inspect.Signature, required: frozenset[str], arguments: tuple, keywords: dict) -> dict:
+    """Return arguments by their names, as `signature.bind` does, which takes ten times as long."""
+    parameters = signature.parameters
+    given = dict(zip(parameters, arguments))
+    if len(arguments) <= len(parameters) and given.keys().isdisjoint(keywords):
+        given.update(keywords)
+        if required <= given.keys() <= parameters.keys():
+            return given
+    try:
+        return signature.bind(*arguments, **keywords).arguments
+    except TypeError as error:
+        raise BadType(str(error)) from None
 
 
 def kind_of(value) -> str:

@@ -10,6 +10,8 @@ from math import atan2
 
 import numpy as np
 
+from .vectors import cross
+
 COPLANAR = 1e-9  # distance from a neighbour's plane, relative to the size, within which faces are coplanar
 
 
@@ -111,7 +113,7 @@ def face_normals(points: np.ndarray, faces) -> np.ndarray:
     following = np.array([v for f in faces for v in f[1:] + f[:1]])
     start = np.cumsum(counts) - counts
     base = points[np.repeat(flat[start], counts)]
-    area = np.add.reduceat(np.cross(points[flat] - base, points[following] - base), start, axis=0)
+    area = np.add.reduceat(cross(points[flat] - base, points[following] - base), start, axis=0)
     length = np.sqrt((area**2).sum(1, keepdims=True))
     return np.divide(area, length, out=np.zeros_like(area), where=length > 0.0)
 

@@ -12,6 +12,7 @@ from .coordinates import check_size
 from .identifiers import identifier
 from .mesh import Mesh, upright
 from .mesh_topology import MeshTopology
+from .vectors import cross
 
 FACE_OF_BOX = (0, 4, 3, 2, 1, 5)
 """Entry of the surface list (bottom, left, back, right, front, top) for each face index of a hexahedron."""
@@ -51,14 +52,15 @@ def hex_mesh(nodes, i: int, j: int, k: int, volume_id: int, surfaces, dx=None, d
         if count <= 0:
             raise ValueError(f"'{name}' must be positive")
     corners = corners.reshape(8, 3)
-    if np.cross(corners[1] - corners[0], corners[2] - corners[1]) @ (corners[4] - corners[0]) < 0.0:
+    if cross(corners[1] - corners[0], corners[2] - corners[1]) @ (corners[4] - corners[0]) < 0.0:
         corners = corners[[4, 5, 6, 7, 0, 1, 2, 3]]
     x, y, z = breakpoints(dx, i, "dx"), breakpoints(dy, j, "dy"), breakpoints(dz, k, "dz")
     points = blend(corners, x, y, z)
-    topology = _hex_topology(i, j, k, surfaces)
-    upright(points, topology.element_ptr, topology.element_nodes)
-    topology = topology.renewed()
-    topology.upright = True
+    topology = _hex_topology(i, j, k, surfaces).renewed()
+    topology.recall_checks(points)
+    if "upright" not in topology.passed:
+        upright(points, topology.element_ptr, topology.element_nodes)
+        topology.passed.add("upright")
     return Mesh(points, topology, np.full(i * j * k, identifier(volume_id, "volid"), np.int32))
 
 
@@ -77,11 +79,11 @@ def breakpoints(ratios, count: int, name: str) -> np.ndarray:
 
 def blend(corners: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Trilinear image of a grid in eight corners (8, 3): points numbered with x fastest, then y, then z."""
-    low = np.stack((1.0 - x, x))
+    x, y, z = (np.array((1.0 - ends, ends)) for ends in (x, y, z))
     box = corners[[0, 1, 3, 2, 4, 5, 7, 6]].reshape(2, 2, 2, 3)  # upper or lower z, y, x
-    points = np.einsum("zyxi,xa->zyai", box, low)
-    points = np.einsum("zyai,yb->zbai", points, np.stack((1.0 - y, y)))
-    return np.einsum("zbai,zc->cbai", points, np.stack((1.0 - z, z))).reshape(-1, 3)
+    points = np.einsum("zyxi,xa->zyai", box, x)
+    points = np.einsum("zyai,yb->zbai", points, y)
+    return np.einsum("zbai,zc->cbai", points, z).reshape(-1, 3)
 
 
 @lru_cache(maxsize=64)

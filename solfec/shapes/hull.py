@@ -10,6 +10,7 @@ from .coordinates import points_of
 from .coplanar import COPLANAR, components, polygons
 from .identifiers import identifier
 from .polyhedron import FaceSet, Polyhedron
+from .vectors import cross
 
 FLAT = 1e-9  # relative extent below which points count as coincident, collinear or coplanar
 
@@ -90,7 +91,7 @@ def check_rank(points: np.ndarray) -> None:
     if distance.max() <= FLAT**2:
         raise SolfecError("HULL failed: all points are collinear (they span a line)")
     across = arms[np.argmax(distance)]
-    normal = np.cross(along, across / np.sqrt(across @ across))
+    normal = cross(along, across / np.sqrt(across @ across))
     if np.abs(arms @ normal).max() <= FLAT:
         raise SolfecError("HULL failed: all points are coplanar (they span a plane)")
 
@@ -119,7 +120,7 @@ def hull_faces(points: np.ndarray) -> list[tuple[int, ...]]:
 def oriented(points: np.ndarray, simplices: np.ndarray, normals: np.ndarray) -> list[tuple[int, ...]]:
     """Triangles turned to agree with outward normals."""
     corners = points[simplices]
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     inward = np.einsum("fi,fi->f", areas, normals) < 0.0
     turned = np.where(inward[:, None], simplices[:, ::-1], simplices)
     return [tuple(t) for t in turned.tolist()]

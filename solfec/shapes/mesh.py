@@ -94,7 +94,7 @@ class Mesh:
                     SolfecWarning, stacklevel=3,
                 )  # fmt: skip
         topology = topology.with_surfaces(face_surface)
-        topology.upright = True
+        topology.passed.add("upright")
         warn_of_concave(nodes, topology)
         return cls(nodes, topology, volume_ids)
 
@@ -184,9 +184,8 @@ def check_sides(topology: MeshTopology) -> None:
 
 def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
     """Warn once about elements whose edges are left-handed at a node: contact detection treats elements as convex."""
-    if topology.checked:
+    if topology.warned or "convex" in topology.passed:
         return
-    topology.checked = True
     sizes = np.diff(topology.element_ptr)
     first, count = None, 0
     for kind in ELEMENT_TYPES:
@@ -201,7 +200,10 @@ def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
         count += rows.size
         if rows.size and (first is None or which[rows[0]] < first[0]):
             first = int(which[rows[0]]), int(flat[rows[0], kind.corners[int(np.argmax(concave[rows[0]]))][0]])
-    if first is not None:
+    if first is None:
+        topology.passed.add("convex")
+    else:
+        topology.warned = True
         more = f", and so are {count - 1} more elements" if count > 1 else ""
         text = f"element {first[0]} of a MESH is concave at node {first[1]}{more}; contact takes elements for convex"
         warnings.warn(text, SolfecWarning, stacklevel=4)

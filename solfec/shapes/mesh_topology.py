@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 
 from ..element_types import ELEMENT_TYPES
 from .identifiers import INTERNAL_FACE
+
+SAME = 1e-12  # part of a mesh's size by which nodes of meshes of the same shape may differ
 
 
 class MeshTopology:
@@ -35,10 +35,13 @@ class MeshTopology:
     contact : dict
         Results of `primitives.mesh_columns`, valid up to rigid motion and uniform scaling of the nodes.
 
-    checked, upright : bool
-        Whether elements have been checked for concave corners, and for coinciding nodes and inversion.
+    passed : set of str
+        Checks that the nodes have passed: 'upright' (no coinciding nodes, no inversion), 'convex', 'unfolded' (volume at all
+        quadrature points).
+    warned : bool
+        Whether a warning about concave elements has been given.
     shared : dict
-        Results of `primitives.mesh_columns` that depend on elements and surfaces alone; equal topologies share them.
+        Results that depend on elements and surfaces alone; equal topologies share them.
 
     Raises
     ------
@@ -52,7 +55,8 @@ class MeshTopology:
         self.element_nodes = element_nodes
         self.contact = {}
         self.shared = {}
-        self.checked = self.upright = False
+        self.passed: set[str] = set()
+        self.warned = False
         self._triangles = None
         self._list_faces()
         self._match_faces()
@@ -67,6 +71,14 @@ class MeshTopology:
     def boundary(self) -> np.ndarray:
         """Mask (nf,) of faces on the boundary."""
         return self.face_neighbour < 0
+
+    @property
+    def outer_faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """Node numbers of triangles (nt, 3) and quadrilaterals (nq, 4) on the boundary."""
+        if "outer faces" not in self.shared:
+            faces = self.face_nodes[self.boundary]
+            self.shared["outer faces"] = faces[faces[:, 3] < 0, :3], faces[faces[:, 3] >= 0]
+        return self.shared["outer faces"]
 
     @property
     def surface_elements(self) -> np.ndarray:
@@ -97,10 +109,18 @@ class MeshTopology:
 
     def renewed(self) -> MeshTopology:
         """Return a copy without results that depend on the shape of the nodes."""
-        other = copy.copy(self)
-        other.contact = {}
-        other.checked = other.upright = False
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), contact={})
+        other.passed, other.warned = set(), False
         return other
+
+    def recall_checks(self, nodes: np.ndarray) -> None:
+        """Take over what nodes of the same shape elsewhere have passed; both share what one of them passes from now on."""
+        relative = nodes - nodes[0]
+        known = self.shared.get("shape")
+        if known is None or not np.abs(relative - known[0]).max() <= SAME * np.abs(relative).max():
+            known = self.shared["shape"] = relative, set()
+        self.passed = known[1]
 
     def mirrored(self) -> MeshTopology:
         """Return the topology with mirrored elements; boundary faces keep their surface identifiers."""

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import SolfecWarning
 from .coordinates import check_size
 from .identifiers import identifier
+from .vectors import cross
 
 COLLINEAR = 1e-9  # sine below which three leading vertices of a face count as collinear
 FLAT = 1e-12  # volume relative to the cube of the size that counts as zero
@@ -180,7 +181,7 @@ def planes_of(vertices: np.ndarray, faces) -> tuple[np.ndarray, np.ndarray]:
     """Unit normals (nf, 3) and first vertices (nf, 3) of faces; ValueError for collinear leading vertices."""
     lead = vertices[np.array([face[:3] for face in faces])]
     one, two = lead[:, 1] - lead[:, 0], lead[:, 2] - lead[:, 0]
-    normals = np.cross(one, two)
+    normals = cross(one, two)
     length = np.sqrt((normals**2).sum(1))
     product = np.sqrt((one**2).sum(1) * (two**2).sum(1))
     collinear = length <= COLLINEAR * product

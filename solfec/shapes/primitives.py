@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contact.geometry import PrimitiveKind, ShapePrimitives, local_corners
+from ..contact.geometry import PrimitiveKind, ShapePrimitives, local_corners, no_curvature
 from .adjacency import convex_adjacency, element_adjacency
 from .convex import Convex
 from .coplanar import merged
@@ -129,6 +129,7 @@ def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
         adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
     )  # fmt: skip
     columns["local"] = local_corners(len(used), columns)
+    columns.update(no_curvature(1))
     return used, columns
 
 
@@ -150,9 +151,9 @@ def mesh_columns(mesh: Mesh, whole: bool = False) -> tuple[np.ndarray, np.ndarra
 def new_mesh_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict]:
     """Compute `mesh_columns`; ValueError for elements that have been turned inside out since the mesh was made."""
     topology = mesh.topology
-    if not topology.upright:
+    if "upright" not in topology.passed:
         upright(mesh.nodes, topology.element_ptr, topology.element_nodes, turn=False)
-        topology.upright = True
+        topology.passed.add("upright")
     warn_of_concave(mesh.nodes, topology)
     if not whole:  # faces depend on how they warp
         return split_columns(mesh, whole)
@@ -193,6 +194,7 @@ def split_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict
         adjacent_count=np.diff(pointers).astype(np.int32),
     )  # fmt: skip
     columns["local"] = local_corners(len(used), columns)
+    columns.update(no_curvature(count))
     return used, elements, columns
 
 
