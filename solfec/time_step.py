@@ -68,7 +68,7 @@ class TimeStep:
         detection.find_contacts()
         if model.cracks.faces:
             crack_bonds.bond(model)
-        if within_step(bodies).count:
+        if bodies.finite_elements.count:
             element_points.refer_contacts(model)
         spent.end("CONDET")
         local.epsilon = model.epsilon

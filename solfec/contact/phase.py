@@ -131,7 +131,8 @@ class Detection:
         model, work = self.model, self.model.geometry.workspace
         constraints, settings = model.constraints, model.settings
         patched = MANIFOLD_POINTS if settings.manifold else settings.patch
-        limits = NO_LIMITS if settings.symmetric else np.array([settings.threshold, settings.min_area, settings.min_distance])
+        unlimited = stage != FIND or settings.symmetric
+        limits = NO_LIMITS if unlimited else np.array([settings.threshold, settings.min_area, settings.min_distance])
         while True:
             outcome, stage, needed, constraints.n, error = _detect(
                 self._handles(work), stage, last, constraints.user_count, constraints.n, model.epsilon, settings.margin, model.time,

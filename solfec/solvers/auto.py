@@ -18,17 +18,20 @@ from .contact_problem import COUNTS, ContactProblem, Islands, Method, norm, summ
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
 from .gauss_seidel import GaussSeidelSolver
-from .local_dynamics import LocalDynamics, RowKind
+from .local_dynamics import NO_ROWS, LocalDynamics, RowKind, mask_of
 from .report import SolverReport
 from .spring_tangents import SpringTangents
 
 FRICTION, COHESION = 4, 6  # places in the law data of a contact
 LINK_LENGTH = 3
 UNKNOWN = -1
+LINK = int(RowKind.RIGLNK)
 CONE_OF_KIND = np.full(max(RowKind) + 1, UNKNOWN, np.int32)
 for _kind, _family in ROW_FAMILIES.items():
     CONE_OF_KIND[_kind] = UNKNOWN if _family.cone is None else _family.cone
-MASKED = tuple(kind for kind, family in ROW_FAMILIES.items() if family.masked)
+MASKED = mask_of(kind for kind, family in ROW_FAMILIES.items() if family.masked)
+SPRINGS = mask_of(SpringTangents.KINDS)
+TREATED = (CONE_OF_KIND != UNKNOWN) | SPRINGS | mask_of([DashpotRows.KIND])  # kinds of rows that need no sweeps
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
 MOST_UPDATES = 20  # of linearised links and springs
 SOFT = 0.1  # |g| W_NN, the effect of a spring's force on its own velocity: below this value the force counts as given
@@ -92,16 +95,13 @@ class AutoSolver(ConstraintSolver):
         Gauss-Seidel solves the whole step in three cases: the step has cohesive SPRING_DASHPOT contacts, whose law is no cone; it has other laws
         that only sweeps can solve; or iterations with the tangents of springs and contacts do not converge to their forces.
         """
-        n, rows = local.n, local.rows
-        kind = CONE_OF_KIND[rows.kind]
-        springs = np.isin(rows.kind[:n], SpringTangents.KINDS)
-        known = (kind[:n] != UNKNOWN) | springs | (rows.kind[:n] == DashpotRows.KIND)
-        if n == 0 or not known.all() or DashpotRows.cohesive(local):
+        present = np.bincount(local.rows.kind[: local.n], minlength=len(TREATED)) > 0  # kinds of rows
+        if local.n == 0 or (present & ~TREATED).any() or (present[DashpotRows.KIND] and DashpotRows.cohesive(local)):
             return self._swept(local)
         if self.method == Method.AUTO and local.form == -2 and not local.stored:
             return self._swept_long(local)
         local.require_blocks()
-        solution = self._solved(local, kind, SpringTangents(local) if springs.any() else None)
+        solution = self._solved(local, present, SpringTangents(local) if present[SPRINGS].any() else None)
         if solution is None:
             return self._swept(local)
         last = self._sweeps.conclude(local)
@@ -143,30 +143,32 @@ class AutoSolver(ConstraintSolver):
         self.error = report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
         return report
 
-    def _solved(self, local: LocalDynamics, kind: np.ndarray, springs: SpringTangents | None):
+    def _solved(self, local: LocalDynamics, present: np.ndarray, springs: SpringTangents | None):
         """Compute reactions in `local.rows.R`; linearise links and springs, which are not linear in U, until their laws hold.
 
-        Return the solution, or None if the laws of springs do not hold in the end.
+        `present` is a mask of the kinds of rows that the step has.  Return the solution, or None if the laws of springs do not hold in
+        the end.
         """
         rows, n = local.rows, local.n
+        kind = CONE_OF_KIND[rows.kind]
         q, cohesion = reduced_velocity(local)
         lines = SpringRows(local, springs, kind, q) if springs else None
         block, diagonal = (lines.block, lines.diagonal) if lines else (rows.block, rows.diagonal)
         q_used, off_diagonal = (lines.q, lines.off_diagonal) if lines else (q, local.blocks.block)
         dashpots = None
-        if DashpotRows.found(local):
+        if present[DashpotRows.KIND]:
             if not lines:
                 block, diagonal, q_used = (values.copy(order="F") for values in (block, diagonal, q))
             dashpots = DashpotRows(local, kind, diagonal, block, q_used)
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
-        links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
+        links = np.flatnonzero(rows.kind[:n] == LINK) if present[LINK] else NO_ROWS
         operators = local.operators()
         size, driven_size = local.free_size(), local.free_size(driving=True)
         reactions, unmet, total = rows.R, 0.0, None
         if not (q[:, :n].any() or springs or links.size):
             reactions[:, :n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
         reduced = None if lines or dashpots or cohesion.any() or self.method != Method.AUTO else Eliminated.of(local, kind)
-        masked = np.isin(rows.kind[:n], MASKED).any()  # their diagonal blocks are larger than the bodies' contributions
+        masked = present[MASKED].any()  # their diagonal blocks are larger than the bodies' contributions
         bent = links.size or lines or dashpots  # rows that are not linear in U
         for update in range(MOST_UPDATES if bent else 1):
             if bent:

@@ -32,6 +32,7 @@ class Method(IntEnum):
     INTERIOR_POINT = 6
 
 
+METHODS = ("NONE", *(method.name for method in Method if method))  # what has solved an island, by the kernel's number
 NO_OPERATORS = np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros((3, 3, 1), order="F"), 1
 STATUS = ("OK", "DIVERGED", "NO_SOLUTION", "NOT_FINITE")
 MAXITER = {Method.NEWTON: 200, Method.INTERIOR_POINT: 200, Method.ADMM: 5000, Method.APGD: 20000}
@@ -329,9 +330,9 @@ class Islands:
 def summary(r, u, residual, natural_map, islands: int, counts: np.ndarray) -> Solution:
     """Make a Solution from the kernel's counts per island."""
     status = int(counts[1].max(initial=0))
-    numbers, how_many = np.unique(counts[0, :islands], return_counts=True)
+    solved_by = np.bincount(counts[0, :islands], minlength=len(METHODS)).tolist()
     return Solution(
         r, u, residual, natural_map, STATUS[status], islands, int((counts[1, :islands] > 0).sum()),
         dict(zip(COUNTS, counts[2:].max(axis=1, initial=0).tolist(), strict=True)),
-        {Method(k).name if k else "NONE": int(v) for k, v in zip(numbers, how_many, strict=True)},
+        {name: number for name, number in zip(METHODS, solved_by, strict=True) if number},
     )  # fmt: skip

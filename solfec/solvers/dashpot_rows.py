@@ -42,11 +42,6 @@ class DashpotRows:
         self._kind, self._diagonal, self._block, self._q = kind, diagonal, block, q
 
     @staticmethod
-    def found(local: LocalDynamics) -> bool:
-        """Whether the step has SPRING_DASHPOT contacts."""
-        return bool((local.rows.kind[: local.n] == DashpotRows.KIND).any())
-
-    @staticmethod
     def cohesive(local: LocalDynamics) -> bool:
         """Whether any SPRING_DASHPOT contact is cohesive: its law, tension up to a limit and none beyond, is no cone."""
         of = local.rows.kind[: local.n] == DashpotRows.KIND

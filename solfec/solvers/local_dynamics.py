@@ -33,7 +33,16 @@ COLOURED_FROM = 2000
 NEVER = 2**31 - 1
 MOST_COLOURS = 63
 SPRING = int(ConstraintKind.SPRING)  # a plain number, since members of enumerations are slow to access
-OWN_LAWS = [int(model.row) for model in SurfaceModel if not model.row.family.plain_contact]
+
+
+def mask_of(kinds) -> np.ndarray:
+    """Return a mask over the kinds of rows: ``mask[kind]`` takes a tenth of the time of `np.isin`."""
+    mask = np.zeros(max(RowKind) + 1, bool)
+    mask[list(kinds)] = True
+    return mask
+
+
+OWN_LAWS = mask_of(int(model.row) for model in SurfaceModel if not model.row.family.plain_contact)
 
 
 class RowTable(Table):
@@ -229,6 +238,8 @@ class LocalDynamics:
     def free_size(self, driving: bool = False) -> float:
         """Return the norm of B over the rows that do not drive obstacles, or over those that do; if it is zero, that of B less prescribed velocities, or 1."""
         rows = (self.rows.driving[: self.n] > 0) == driving
+        if not rows.any():
+            return 1.0
         with np.errstate(over="ignore", invalid="ignore"):
             size = float(np.linalg.norm(self.rows.B[:, : self.n][:, rows])) or float(np.linalg.norm(self.rows.free[:, : self.n][:, rows]))
         return size or self._size_asked(rows) or 1.0
@@ -297,7 +308,7 @@ class LocalDynamics:
 
     def refuse_other_laws(self, solver: str) -> None:
         """Raise SolfecError if a contact has law data of its own kind, for a solver that replaces the laws of contacts."""
-        found = np.isin(self.rows.kind[: self.contacts], OWN_LAWS)
+        found = OWN_LAWS[self.rows.kind[: self.contacts]]
         if found.any():
             row = int(np.argmax(found))
             raise SolfecError(
