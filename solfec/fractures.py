@@ -54,7 +54,7 @@ class Fractures:
     def look(self, domain) -> None:
         """Record every body with this option whose energy is high enough."""
         bodies = domain.bodies
-        if not np.count_nonzero(bodies.fracture_check[: bodies.n]):
+        if not (bodies.finite_elements.count and np.count_nonzero(bodies.view("fracture_check"))):
             return
         asked = np.flatnonzero(bodies.view("fracture_check"))
         asked = asked[bodies.kind[asked] == BodyKind.FINITE_ELEMENT]

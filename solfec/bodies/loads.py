@@ -234,12 +234,7 @@ class Loads:
         SolfecError
             A callback returned an invalid value.  Exceptions of a callback pass through.
         """
-        series = self.series
-        if series.n:
-            series.evaluate(time)
-            for component, row in self.gravity_series:
-                self.gravity[component] = series.result[row]
-        table = self.table
+        gravity, series, table = self.gravity_at(time), self.series, self.table
         if table.n:
             elements = finite_elements.within_step(bodies)
             failure, row = _add_point_loads(bodies.handles, table.handle, series.handle, elements.handle)
@@ -250,6 +245,15 @@ class Loads:
         for source in (*self.sources, *self.of_step):
             source(bodies, time, step)
         self.of_step.clear()
+        return gravity
+
+    def gravity_at(self, time: float) -> np.ndarray:
+        """Evaluate all series at a time; return gravity (3,), which is the whole load where there are none `on_bodies`."""
+        series = self.series
+        if series.n:
+            series.evaluate(time)
+            for component, row in self.gravity_series:
+                self.gravity[component] = series.result[row]
         return self.gravity
 
     def _refuse(self, row: int) -> None:

@@ -92,7 +92,7 @@ def _predict_explicit(bodies: BodyTable, elements, loads: Loads, time: float, st
     """Make explicit predictions, with loads at mid-step; return the number of bodies of scheme DEF_LIM."""
     handles = bodies.handles
     if not (elements.count or loads.on_bodies):
-        failure, row, implicit_bodies = _predict(handles, BOTH, step, loads.apply(bodies, time + 0.5 * step, step))
+        failure, row, implicit_bodies = _predict(handles, BOTH, step, loads.gravity_at(time + 0.5 * step))
         if failure:
             _raise(bodies, failure, row)
         return implicit_bodies

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .. import _kernels
-from ..bodies.finite_elements import within_step
 from ..errors import SolfecError
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
@@ -31,7 +30,7 @@ def assemble_rows(local) -> None:
     SolfecError
         A constraint acts on bodies that it cannot move.
     """
-    constraints, bodies, elements = local.constraints, local.bodies, within_step(local.bodies)
+    constraints, bodies, elements = local.constraints, local.bodies, local.elements
     local.rows.reserve(constraints.n + 1)
     while True:
         local.colours, entries, attachments, local.visits, failed, status = _assemble_rows(
@@ -42,7 +41,8 @@ def assemble_rows(local) -> None:
             break
         local.entries.reserve(entries)
         local.attachments.reserve(attachments)
-    _check(local, failed, status)
+    if failed >= 0 or status:
+        _fail(local, failed, status)
     local.coupled = local.has_implicit_rows()
     local.stored = local.coupled or _is_stored(local)
 
@@ -67,7 +67,8 @@ def assemble_laws(local) -> None:
     failed, status = _assemble_laws(
         local.bodies.handles, local.constraints.handle, local.materials.handle, local.handles, local.dynamic, local.epsilon, local.step
     )
-    _check(local, failed, status)
+    if failed >= 0 or status:
+        _fail(local, failed, status)
 
 
 def assemble_blocks(local, laying_out: bool, adding: bool) -> None:
@@ -79,15 +80,15 @@ def assemble_blocks(local, laying_out: bool, adding: bool) -> None:
         if status != BLOCKS_LACK:
             break
         local.blocks.reserve(blocks)
-    _check(local, -1, status)
+    if status:
+        _fail(local, -1, status)
 
 
-def _check(local, failed: int, status: int) -> None:
-    """Raise an error unless a kernel has succeeded."""
+def _fail(local, failed: int, status: int) -> None:
+    """Raise the error of a kernel that has not succeeded."""
     if failed >= 0:
         raise SolfecError(local.describe(failed))
-    if status:
-        raise RuntimeError(f"a kernel of local dynamics does not know its tables: status {status}")
+    raise RuntimeError(f"a kernel of local dynamics does not know its tables: status {status}")
 
 
 def assemble_springs(local) -> int:
@@ -99,16 +100,18 @@ def assemble_springs(local) -> int:
             f"the curve of constraint {int(constraints.id[failed])} (SPRING) is unknown: a continued run needs the input"
             " to put its springs again"
         )
-    _check(local, -1, status)
+    if status:
+        _fail(local, -1, status)
     return held
 
 
 def apply_reactions(local) -> tuple[float, float]:
     """Apply reactions to bodies, copy R and U to the constraint table; return the work of normal and tangential reactions."""
-    elements = within_step(local.bodies)
+    elements = local.elements
     time = local.step if local.dynamic else 0.0  # in quasi-statics no work is counted
     contact, friction, status = _apply_reactions(
         local.bodies.handles, local.constraints.handle, local.handles, elements.element_size, elements.element_node, time
     )
-    _check(local, -1, status)
+    if status:
+        _fail(local, -1, status)
     return contact, friction

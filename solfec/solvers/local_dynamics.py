@@ -214,7 +214,8 @@ class LocalDynamics:
         self.form = -1 if stored is None else int(stored)
         self.held = NO_ROWS
         self.n, self.contacts = constraints.n, constraints.contact_count
-        self._list_implicit(within_step(bodies))
+        self.elements = within_step(bodies)
+        self._list_implicit(self.elements)
         self.pointers.reserve(bodies.n + 1)
         self.triples.reserve(bodies.triples.n)
         self._prepared_for = constraints.edits, bodies.edits
