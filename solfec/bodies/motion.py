@@ -42,7 +42,8 @@ def initialise_inertia(bodies: BodyTable, rows: np.ndarray | None = None) -> Non
     SolfecError
         A mass that is not positive or a tensor that is not positive definite.
     """
-    failure, row = _initialise(bodies.handles, np.arange(bodies.n) if rows is None else np.unique(rows))
+    some = np.arange(bodies.n) if rows is None else np.unique(rows)
+    failure, row = _initialise(bodies.handles, some.astype(np.int32))
     if not failure:
         failure, row = finite_element_motion.initialise(bodies, rows)
     if failure:

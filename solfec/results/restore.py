@@ -112,6 +112,7 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
     geometry.clear()
     for table in (bodies, bodies.configurations, bodies.triples):
         table.keep(np.zeros(table.n, bool))
+    domain.state_changes += 1  # of all bodies
     checks = Checks(reader.file)
     for k, identifier in enumerate(frame.listed["id"].tolist()):
         if identifier not in places:
