@@ -98,7 +98,7 @@ class ConstraintKind(IntEnum):
 
     @property
     def family(self) -> RowFamily:
-        """What is known of its rows; of contacts, those of the default surface model."""
+        """Record of its rows; for contacts that of the default surface model."""
         return ROW_FAMILIES[RowKind(self)]
 
     @property
@@ -113,7 +113,7 @@ class ConstraintKind(IntEnum):
 
     @property
     def keeps_length(self) -> bool:
-        """Whether it holds the distance of two points, both of which users see."""
+        """Whether it holds the distance of two points, both of which have positions for users."""
         return self.is_joint and self.family.frame == Frame.BETWEEN_POINTS
 
 
@@ -141,7 +141,7 @@ class RowKind(IntEnum):
 
     @property
     def family(self) -> RowFamily:
-        """What is known of its rows."""
+        """Record of its rows."""
         return ROW_FAMILIES[self]
 
     @property
@@ -156,7 +156,7 @@ class RowKind(IntEnum):
 
 
 class Cone(IntEnum):
-    """What the reaction of a row may be, for solvers of cones."""
+    """Set of admissible reactions of a row, for solvers of cones."""
 
     CONTACT = 0  # in the friction cone
     FIXED = 1  # anything: u = 0
@@ -165,7 +165,7 @@ class Cone(IntEnum):
 
 
 class Frame(IntEnum):
-    """How the base of a user's constraint follows its bodies (fortran/constraints/user_constraints.f90)."""
+    """Motion of the base of a user's constraint with its bodies (fortran/constraints/user_constraints.f90)."""
 
     KEPT = 0  # it stays as it was put
     OF_SPACE = 1  # the axes of space
@@ -178,7 +178,7 @@ class Frame(IntEnum):
 
 @dataclass(frozen=True)
 class RowFamily:
-    """What all ask of a kind of rows, but for the law itself, which is a type in `fortran/rows`.
+    """Properties of a kind of rows, except the law itself, which is a type in `fortran/rows`.
 
     Parameters
     ----------
@@ -189,32 +189,32 @@ class RowFamily:
     frame : Frame
         How the base follows the bodies.
     newton : bool
-        Whether NEWTON_SOLVER takes it: the type has `linearise`, or `taken_by_newton` gives another law that has.
+        Whether NEWTON_SOLVER takes it: the type has `linearise`, or `taken_by_newton` gives another law that has it.
     cone : Cone, optional
-        What it is for AUTO_SOLVER and FCLIB, which solve cones.  None: they leave it, and steps that hold it, to sweeps or refuse it.
+        Cone for AUTO_SOLVER and FCLIB.  None: steps with such rows are left to sweeps, or raise an error.
     plain_contact : bool
-        Whether its law data are those of `row_block`, so that PENALTY_SOLVER may take it for a spring and dashpot, and SICONOS_SOLVER for
-        a Signorini-Coulomb contact; they refuse other contacts.
+        Whether its law data are those of `row_block`, so that PENALTY_SOLVER may replace it by a spring and dashpot, and SICONOS_SOLVER by
+        a Signorini-Coulomb contact; other contacts are errors there.
     compliant : bool
         Whether its contacts store energy in springs.
     weakens : bool
-        Whether its contacts have a bond, whose damage `damaged` gives anew after every step; those without cohesion are Signorini-Coulomb ones.
+        Whether its contacts have a bond, whose damage `damaged` returns after every step; contacts without cohesion are Signorini-Coulomb ones.
     components : tuple of int
         Components (T1, T2, N) of the relative velocity that it asks for.
     linear : bool
         Whether its law is linear in the velocities of the step.
     joint : bool
-        Whether it holds a place that the user does not move: the first step stops its points, and they are corrected on request.
+        Whether it holds a place without a motion prescribed by the user: the first step stops its points, and drift is corrected on request.
     slides : bool
-        Whether between two bodies the force acts on the master where the slave's point is.
+        Whether between two bodies the force on the master acts at the slave's point.
     angular : bool
         Whether U is the relative angular velocity at an arm, the constraint's `length`, and R a torque over this arm.
     carried : bool
-        Whether U is what an observer on the slave sees, who turns with it.
+        Whether U is the velocity relative to the rotating slave.
     masked : bool
         Whether it does not act along n: U_N = R_N = 0.
     drive : bool
-        Whether it is a law of one coordinate, a line R_N = p + g U_N for solvers of cones.
+        Whether it is a law of one coordinate, which solvers of cones replace by its tangent R_N = p + g U_N.
     options : tuple of (str, bool)
         Components of the Fortran type itself.
     """
@@ -275,7 +275,7 @@ ROW_FAMILIES = {
     RowKind.OPEN: RowFamily("contact_rows", "open_family", cone=Cone.NONE, plain_contact=True),
     RowKind.HELD: RowFamily("spring_families", "held_family", frame=Frame.OF_SPRING, newton=False),
 }
-"""The families of rows: a new law or joint has a line here, and its type in `fortran/rows`; the build writes `row_families` of it."""
+"""Families of rows: a new law or joint needs an entry here and a type in `fortran/rows`; the build writes `row_families` from this list."""
 
 DRIVES = tuple(kind for kind in ConstraintKind if kind.family.drive)
 JOINTS = tuple(kind for kind in ConstraintKind if kind.is_joint)
@@ -305,12 +305,12 @@ class SurfaceModel(IntEnum):
 
     @property
     def row(self) -> RowKind:
-        """The kind of rows that its contacts are; of a law that weakens, those whose bond holds."""
+        """Kind of rows of its contacts; of a law with bonds, of contacts whose bond holds."""
         return RowKind.CONTACT if self == SurfaceModel.SIGNORINI_COULOMB else RowKind[self.name]
 
 
 class Motor(IntEnum):
-    """What drives the coordinate of a joint (fortran/rows/drive_rows.f90)."""
+    """Motor of a joint's coordinate (fortran/rows/drive_rows.f90)."""
 
     NONE = 0
     RATE = 1
@@ -322,8 +322,8 @@ class Motor(IntEnum):
 class JointStart(IntEnum):
     """Treatment in the next step of the relative motion of a joint's points (solfec/constraints/joint_starts.py)."""
 
-    MET = 0  # nothing: their relative velocity is zero
+    MET = 0  # no treatment: their relative velocity is zero
     NEW = 1  # not checked yet
-    IMPACT = 2  # it stops them
-    STRUCK = 3  # it changes the relative velocity e left by an impact to -e/2
-    HALVED = 4  # it changes -e/2 to zero
+    IMPACT = 2  # the step stops them
+    STRUCK = 3  # the step changes the relative velocity e left by an impact to -e/2
+    HALVED = 4  # the step changes -e/2 to zero
