@@ -1,7 +1,7 @@
-"""Bonds on the faces of cracks: the contacts that fragments share in the step after a crack carry its fracture energy.
+"""Bonds on the faces of cracks, which dissipate the cracks' fracture energy.
 
-A crack with an energy leaves its faces in `Cracks.faces` when it opens.  Detection finds their contacts in the next step; these get a material of model
-'COHESIVE' with the crack's strength and energy, and friction of the material of both surfaces.
+When a crack with an energy opens, `Cracks.faces` stores its faces.  In the next step detection finds the contacts of the fragments there.  They get a
+material of model 'COHESIVE' with the crack's strength and energy, and the friction of the material of both surfaces.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import numpy as np
 from .bodies.cracks import Crack, Faces
 from .kinds import BodyKind, SurfaceModel
 
-NO_SURFACE = -(2**31)  # first of the surfaces of materials that no look-up finds
+NO_SURFACE = -(2**31)  # first surface identifier of materials that no look-up finds
 
 
 def prepare(domain, children: list[int], crack: Crack) -> None:
-    """Note the faces of a crack that has opened, and make their material."""
+    """Store the faces of a crack that has opened, and make their material."""
     row = _material(domain, crack)
     domain.settings.widen(domain.surface_materials.reaches)
     domain.cracks.note(Faces(tuple(children), crack.surfaces, row))
 
 
 def _material(domain, crack: Crack) -> int:
-    """Row of the material of a crack's faces; appended when it is new."""
+    """Return the row of the material of a crack's faces; append it if it is new."""
     table = domain.surface_materials
     base = table.row_of(*crack.surfaces)
     wanted = {name: np.array(getattr(table, name)[..., base]) for name in table.COLUMNS if name != "surface"}
@@ -42,7 +42,7 @@ def _material(domain, crack: Crack) -> int:
 
 
 def bond(model) -> None:
-    """Bond the new contacts of faces that have come about in the step before; those of bodies that are gone are forgotten."""
+    """Bond the new contacts of faces that opened after the last step; ignore faces of bodies that are gone."""
     table, bodies = model.constraints, model.bodies
     first = table.user_count
     new = first + np.flatnonzero(table.birth[first : table.n] == model.step_number)
@@ -58,7 +58,7 @@ def bond(model) -> None:
 
 
 def _referential(bodies, row: int, point: np.ndarray) -> np.ndarray:
-    """Referential point of a body at a spatial one; that of finite elements is found with the element that holds it."""
+    """Return the referential point of a body at a spatial one; for finite elements the spatial one, since their elements are found later."""
     if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
         return point
     conf = bodies.configurations.conf[:, bodies.conf_slice(row)]

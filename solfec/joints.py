@@ -18,7 +18,7 @@ from .time_series import TimeSeries
 
 @dataclass(frozen=True)
 class Mechanism:
-    """What a kind of joint is made of.
+    """Composition of a kind of joint.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ MECHANISMS = {
 }
 FORCES = (ConstraintKind.FIXPNT, ConstraintKind.GUIDE, ConstraintKind.AXIAL, ConstraintKind.SPAN)
 TORQUES = (ConstraintKind.PIVOT, ConstraintKind.LOCK, ConstraintKind.SWIVEL, ConstraintKind.TORSIONAL)
-CARRIERS = {  # rows that know a coordinate, and on which what acts along it is put
+CARRIERS = {  # rows that have a coordinate, which rows of laws along this coordinate share
     ConstraintKind.AXIAL: (ConstraintKind.GUIDE, ConstraintKind.AXIAL),
     ConstraintKind.TORSIONAL: (ConstraintKind.PIVOT, ConstraintKind.TORSIONAL),
     ConstraintKind.SPAN: (ConstraintKind.SPAN,),
@@ -158,21 +158,21 @@ class Joints:
         return first
 
     def span(self, one: int, two: int | None, point, point2, strength: float = math.inf) -> int:
-        """Join two places of the present configuration by what acts along the line between them; return the joint's identifier."""
+        """Join two places of the present configuration by a law along the line between them; return the joint's identifier."""
         columns = self._ends(one, two, point, point2)
         return self.put(
             ConstraintKind.SPAN, **columns, strength=strength, limits=(-math.inf, math.inf), joint=self.domain.constraints.next_id
         )
 
     def rows_of(self, joint: int, kinds=None) -> np.ndarray:
-        """Rows of the constraint table that a joint has, of some kinds if these are given."""
+        """Return the rows of a joint in the constraint table, of some kinds if these are given."""
         constraints = self.domain.constraints
         users = slice(0, constraints.user_count)
         mine = constraints.joint[users] == joint
         return np.flatnonzero(mine if kinds is None else mine & np.isin(constraints.kind[users], kinds))
 
     def drive(self, joint: int, kind: ConstraintKind) -> int:
-        """The row of what acts along a joint's coordinate; it is made where there is none yet."""
+        """Return the row of the law along a joint's coordinate; make it if it does not exist."""
         found = self.rows_of(joint, (kind,))
         if found.size:
             return int(found[0])
@@ -185,7 +185,7 @@ class Joints:
         return constraints.row_of(identifier)
 
     def set_motor(self, joint: int, kind: ConstraintKind, mode: Motor, value, effort: float) -> None:
-        """Let a motor drive a joint's coordinate: `value` is a number, a TimeSeries or a function (constraints/motors.py)."""
+        """Put a motor on a joint's coordinate: `value` is a number, a TimeSeries or a function (constraints/motors.py)."""
         self.domain.refuse_within_step("change motors")
         row, constraints = self.drive(joint, kind), self.domain.constraints
         called = callable(value) and not isinstance(value, TimeSeries)
@@ -202,7 +202,7 @@ class Joints:
                 _, constraints.series_rows[1, row] = self._prescribed(value.derivative())
 
     def state(self, joint: int) -> dict[str, tuple[float, float]]:
-        """Coordinates and rates of a joint at the present configuration, by the names of what may act along them."""
+        """Return coordinates and rates of a joint at the present configuration, by the names of laws along them."""
         domain = self.domain
         found = {}
         with user.present(domain.constraints, domain.bodies, domain.time):
@@ -213,7 +213,7 @@ class Joints:
         return found
 
     def _rate(self, row: int, kind: ConstraintKind) -> float:
-        """Rate of a coordinate, whose row may hold other components only."""
+        """Return the rate of a coordinate, also if its row prescribes other components only."""
         constraints, n = self.domain.constraints, [row]
         kept = constraints.kind[row]
         constraints.kind[row] = kind
@@ -222,7 +222,7 @@ class Joints:
         return float(velocity[2, 0] / (constraints.length[row] if kind == ConstraintKind.TORSIONAL else 1.0))
 
     def load(self, joint: int) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
-        """Force and torque of a joint on its first body, spatial, and efforts along its coordinates by their names."""
+        """Return spatial force and torque of a joint on its first body, and efforts along its coordinates by their names."""
         constraints = self.domain.constraints
         spatial = {}
         for kinds, factor in ((FORCES, None), (TORQUES, "length")):
@@ -236,7 +236,7 @@ class Joints:
         return spatial[FORCES], spatial[TORQUES], dict(zip(names, efforts.tolist(), strict=True))
 
     def _ends(self, one: int, two: int | None, place, place2=None) -> dict:
-        """Columns of a joint that holds a place of one body at one of another, or of space."""
+        """Return columns of a joint that holds a place of one body at a place of another, or of space."""
         place2 = place if place2 is None else np.asarray(place2, float)
         return {
             "master": self.domain.body_row(one),
@@ -246,7 +246,7 @@ class Joints:
         }
 
     def _carried(self, identifier: int | None, axes) -> np.ndarray:
-        """Referential vectors (3, n) that a body, or space, carries to the present ones, rows of `axes`."""
+        """Return referential vectors (3, n) that a body, or space, carries to the present ones, rows of `axes`."""
         columns = np.array(axes, float).T
         if identifier is None:
             return columns
@@ -258,7 +258,7 @@ class Joints:
         return (left @ right).T @ columns
 
     def _arm(self, one: int, two: int | None) -> float:
-        """At which arm turning counts as moving [length]: the smaller root of trace(tensor)/mass of the bodies that move.
+        """Return the arm that turns angular velocities into velocities [length]: the smaller root of trace(tensor)/mass of moving bodies.
 
         Rotation and translation then have similar weights in the joint's block of W.
         """
@@ -268,7 +268,7 @@ class Joints:
         return min(math.sqrt(float(np.trace(bodies.tensor[:, :, row])) / float(bodies.mass[row])) for row in moving)
 
     def _referential(self, identifier: int, place) -> np.ndarray:
-        """The referential point of a rigid or pseudo-rigid body that is at a place now."""
+        """Return the referential point of a rigid or pseudo-rigid body at a present place."""
         bodies, row = self.domain.bodies, self.domain.body_row(identifier)
         conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
         gradient = conf[:, :3].T if bodies.kind[row] == BodyKind.PSEUDO_RIGID else conf[:, :3]

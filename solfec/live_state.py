@@ -147,7 +147,7 @@ class ForceArrays:
         bodies = Bodies.of(table)
         try:
             returned = self.function(bodies, time, step)
-        except Exception as error:  # the user's own exception goes on, saying where it comes from
+        except Exception as error:  # the user's own exception is raised with a note on its origin
             error.add_note(f"in a function of SOLFEC.add_forces at time {time:g}")
             raise
         parts = returned if isinstance(returned, tuple) else (returned, None)

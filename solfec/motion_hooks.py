@@ -17,12 +17,12 @@ BEFORE, AFTER = "SOLFEC.before_motion", "SOLFEC.after_motion"
 
 
 class Hooks:
-    """What is called before and after the motion of every step of a model; it may do what users may do between steps.
+    """Functions that every step of a model calls before and after its motion; they may do what users may do between steps.
 
     Attributes
     ----------
     before : list of callable
-        ``hook(domain)`` is called when the length of the step is known, and nothing has moved.
+        ``hook(domain)`` is called when the length of the step is known, before any motion.
     after : list of callable
         ``hook(domain)`` is called when the step has ended, before results are written.
     """
@@ -35,24 +35,24 @@ class Hooks:
         return bool(self.before or self.after)
 
     def call_before(self, domain) -> None:
-        """Call those that stand before motion."""
+        """Call the hooks before motion."""
         domain.settle()
         step_limit.limit_step(domain)
-        domain.loads.of_step.clear()  # what is left of a step that a hook has stopped
+        domain.loads.of_step.clear()  # loads of a step that a hook has stopped
         for hook in tuple(self.before):
             hook(domain)
 
     def call_after(self, domain) -> None:
-        """Call those that stand behind it."""
+        """Call the hooks after motion."""
         for hook in tuple(self.after):
             hook(domain)
 
 
 class BodiesAfter:
-    """Bodies of a model in the order of their identifiers, as a function of `SOLFEC.after_motion` gets them.
+    """Bodies of a model in the order of their identifiers, for a function of `SOLFEC.after_motion`.
 
-    Every array is read-only and belongs to this step.  Columns of the model itself are views; what is computed from them is computed when it is
-    first asked for.
+    Every array is read-only and valid in this step only.  Columns of the model itself are views; other arrays are computed on
+    first use.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class BodiesAfter:
     velo, conf : ndarray (3, m)
         Views of the velocities and configurations of all bodies, one triple a column, in the order in which BODY.velo and BODY.conf list them.
     centre, velocity, rotation, angular_velocity : ndarray
-        As those of `live_state.Bodies`.
+        As in `live_state.Bodies`.
     """
 
     def __init__(self, domain):
@@ -78,7 +78,7 @@ class BodiesAfter:
 
     @property
     def _computed(self) -> Bodies:
-        """Places and velocities, when they are first asked for."""
+        """Positions and velocities, computed on first use."""
         if self._copies is None:
             if self._table.edits != self._edits:
                 raise SolfecError("bodies have been made or deleted since this function was called; look at its arrays before")
@@ -109,12 +109,12 @@ class BodiesAfter:
 
 
 class BodiesBefore(BodiesAfter):
-    """Bodies as a function of `SOLFEC.before_motion` gets them: four arrays can be written.
+    """Bodies for a function of `SOLFEC.before_motion`, which can write four arrays.
 
     Attributes
     ----------
     velocity, angular_velocity : ndarray (n, 3)
-        What they hold at the end is the state from which the step begins.
+        Their values after the call are the state from which the step begins.
     force, torque : ndarray (n, 3)
         Spatial loads at mass centres for this step, zero at first [force, force x length].
     """
@@ -125,7 +125,7 @@ class BodiesBefore(BodiesAfter):
         self._written: dict[str, np.ndarray] = {}
 
     def _writable(self, name: str) -> np.ndarray:
-        """One of the four arrays, made when it is first asked for."""
+        """Return one of the four arrays, made on first use."""
         if name not in self._written:
             self._written[name] = np.zeros((len(self._ids), 3)) if name in ("force", "torque") else getattr(self._computed, name).copy()
         return self._written[name]
@@ -139,12 +139,12 @@ class BodiesBefore(BodiesAfter):
     torque = property(lambda self: self._writable("torque"), lambda self, values: self._write("torque", values))
 
     def hand_over(self) -> None:
-        """Put what was written into the model, whose bodies may have become others in the meantime.
+        """Write the arrays into the model, whose bodies may have changed in the meantime.
 
         Raises
         ------
         SolfecError
-            Numbers that are not finite; a velocity that a body cannot take.
+            Numbers are not finite, or a body cannot have the velocity.
         """
         written, time = self._written, self._domain.time
         if "velocity" in written or "angular_velocity" in written:
@@ -154,7 +154,7 @@ class BodiesBefore(BodiesAfter):
             self._domain.loads.of_step.append(StepLoad(self._ids, **loads))
 
     def _set_velocities(self, here: np.ndarray, rows: np.ndarray) -> None:
-        """Bodies (`here`, in `rows` of the model) whose velocities were changed take them; others keep their bits."""
+        """Set changed velocities of bodies (`here`, in `rows` of the model); others keep their bits."""
         table, old = self._table, self._computed
         velocity, angular = (self._written.get(name, getattr(old, name))[here] for name in ("velocity", "angular_velocity"))
         moved = (velocity != old.velocity[here]).any(1)
@@ -174,10 +174,10 @@ class BodiesBefore(BodiesAfter):
             change[rows[meshed]] = velocity[meshed] - old.velocity[here[meshed]]
             velo[:, fe.velo_row] += np.repeat(change[fe.rows], np.diff(fe.first), axis=0).T
         joint_starts.mark(self._domain.constraints, rows[moved | turned])
-        self._domain.state_changes += 1  # the kinetic energy is set anew
+        self._domain.state_changes += 1  # so that the kinetic energy is computed again
 
     def _refuse(self, rows: np.ndarray, wrong: np.ndarray, why: str) -> None:
-        """Raise an error that names the first of the bodies in `rows` with which something is wrong."""
+        """Raise an error that names the first of the bodies in `rows` that is marked as wrong."""
         if wrong.any():
             name = self._table.name(int(self._table.id[rows[np.flatnonzero(wrong)[0]]]))
             raise SolfecError(f"{BEFORE}: at time {self._domain.time:g} {name} {why}")
@@ -190,7 +190,7 @@ class StepLoad:
         self.ids, self.force, self.torque = ids, force, torque
 
     def __call__(self, table: BodyTable, time: float, step: float) -> None:
-        """Add them to `triples.force`, with bodies where they are at mid-step; of bodies that are gone they count for nothing."""
+        """Add them to `triples.force`, with bodies at their mid-step positions; ignore bodies that are gone."""
         here, rows = rows_of(self.ids, table)
         loads: list[np.ndarray | None] = [None, None]
         for k, values in enumerate((self.force, self.torque)):
@@ -201,7 +201,7 @@ class StepLoad:
 
 
 def rows_of(ids: np.ndarray, table: BodyTable) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the bodies `ids` a table has, as places in `ids`, and their rows in the table."""
+    """Return which of the bodies `ids` exist in a table, as places in `ids`, and their rows in the table."""
     present = table.view("id")
     rows = np.searchsorted(present, ids)
     here = np.flatnonzero(np.append(present, 0)[rows] == ids)
@@ -215,7 +215,7 @@ class BeforeMotion:
         self.function = function
 
     def __call__(self, domain) -> None:
-        """Call it, and take what it has written."""
+        """Call it, and write its changes into the model."""
         bodies = BodiesBefore(domain)
         _call(self.function, bodies, domain, BEFORE)
         bodies.hand_over()
@@ -237,7 +237,7 @@ def _call(function: Callable, bodies: BodiesAfter, domain, name: str) -> None:
     time = domain.time
     try:
         returned = function(bodies, time, domain.step)
-    except Exception as error:  # the user's own exception goes on, saying where it comes from
+    except Exception as error:  # the user's own exception is raised with a note on its origin
         error.add_note(f"in a function of {name} at time {time:g}")
         raise
     if returned is not None:

@@ -1,4 +1,4 @@
-"""Joints of mechanisms: BALL, HINGE, SLIDER, CYLINDRICAL, UNIVERSAL, WELD; ROPE; what drives them: MOTOR, SET_ROTATION."""
+"""Joints of mechanisms: BALL, HINGE, SLIDER, CYLINDRICAL, UNIVERSAL, WELD, ROPE; motors: MOTOR, SET_ROTATION."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MODES = {"RATE": Motor.RATE, "POSITION": Motor.COORDINATE, "EFFORT": Motor.EFFOR
 
 
 def _state(kind: ConstraintKind, part: int, doc: str) -> Member[float | None]:
-    """A coordinate (part 0) or its rate (1); None of joints that have none, and of those that are gone."""
+    """Return a coordinate (part 0) or its rate (1); None if the joint has none or is gone."""
 
     def get(self):
         found = self._simulation.domain.joints.state(self._id).get(kind.name)
@@ -435,7 +435,7 @@ def SET_ROTATION(
 
 
 def _axis_of(joint: JOINT, coordinate) -> ConstraintKind:
-    """Along which coordinate of a joint something is to act."""
+    """Return the coordinate of a joint for a law."""
     known = {name: axis for name, axis in COORDINATES.items() if axis.name in _drives_of(joint)}
     if not known:
         raise BadValue(f"'joint' is a {joint.kind}, which has no motor; HINGE, SLIDER and CYLINDRICAL joints have")
@@ -447,7 +447,7 @@ def _axis_of(joint: JOINT, coordinate) -> ConstraintKind:
 
 
 def _acting(limits, restitution, friction, spring, damper, rest) -> tuple[dict[int, float], tuple[float, float]]:
-    """What is to act along a coordinate, checked: numbers by their places in the column `drive`, and limits."""
+    """Check the laws along a coordinate; return numbers by their places in the column `drive`, and limits."""
     low, high = (-math.inf, math.inf) if limits is None else limits_of(limits)
     if low >= high or low > 0.0 or high < 0.0:
         raise BadValue(f"'limits' must be (least, largest) with least <= 0 <= largest, where the joint is now; they are ({low:g}, {high:g})")
@@ -462,7 +462,7 @@ def _acting(limits, restitution, friction, spring, damper, rest) -> tuple[dict[i
 
 
 def _put(joint: JOINT, axis: ConstraintKind, numbers: dict[int, float], limits: tuple[float, float]) -> None:
-    """Let something act along a coordinate; nothing is made where nothing is to act."""
+    """Put laws along a coordinate, if there are any."""
     acts = any(value for place, value in numbers.items() if place not in (REST, RESTITUTION))
     if not acts and limits == (-math.inf, math.inf):
         return
@@ -474,7 +474,7 @@ def _put(joint: JOINT, axis: ConstraintKind, numbers: dict[int, float], limits: 
 
 
 def _bodies_of(kind: str, body, body2, driven: bool = False) -> tuple[BODY, BODY | None]:
-    """The bodies of a joint, checked."""
+    """Check the bodies of a joint."""
     one = body_of(body, "body")
     two = None if body2 is None else body_of(body2, "body2")
     if two is None and one._kind == BodyKind.OBSTACLE and not driven:
@@ -488,7 +488,7 @@ def _bodies_of(kind: str, body, body2, driven: bool = False) -> tuple[BODY, BODY
 
 
 def _joint(kind: str, body, body2, point, axis=None, second=None, label=None, strength=None, driven: bool = False) -> JOINT:
-    """Check what all joints take, and make one."""
+    """Check arguments that all joints share, and make a joint."""
     one, two = _bodies_of(kind, body, body2, driven)
     place = checks.vector(point, "point")
     axis = None if axis is None else _unit(axis, "axis")
