@@ -50,7 +50,7 @@ class StandIn:
         self.joint_impacts, self.joint_correction, self.touched = True, False, False
         self.time, self.step, self.step_number = 0.0, 1e-3, 0
         self.clock_origin = (0.0, 0)
-        self.report, self.sparsified = None, 0
+        self.report, self.sparsified, self.state_changes = None, 0, 0
         self.contact_energy = self.friction_energy = 0.0
         self.timings = dict.fromkeys(("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL"), 0.25)
         self.next_body_id, self.deleted_bodies = 1, 0
