@@ -1,7 +1,7 @@
 !> Contacts in a time step: known contacts follow the shapes, new contacts are found.
 module contact_detection
   use kinds, only: dp, i4, i8
-  use contacts, only: update_rows, create_rows, keep_rows, find_deepest => deepest_row
+  use contacts, only: update_rows, create_rows, keep_rows, is_excluded, find_deepest => deepest_row
   use contact_patch, only: find_patches
   use detection_state, only: detection_tables, open_detection
   use manifolds, only: find_manifolds
@@ -156,10 +156,15 @@ contains
       needed = pairs
     end function lacks_room
 
-    !> Number of pairs with a degenerate contact, whose normal is a guess.
+    !> Number of pairs with a degenerate contact, whose normal is a guess; pairs of excluded surfaces have none.
     integer(i4) function count_guesses(pairs)
       integer(i4), intent(in) :: pairs
+      integer(i4) :: c
 
+      do c = 0, pairs - 1
+        if (tables%found%degenerate(c) == 0) cycle
+        if (is_excluded(tables%found%surface(:,c), excluded)) tables%found%degenerate(c) = 0
+      end do
       count_guesses = int(count(tables%found%status(0:pairs-1) == 1 .and. tables%found%degenerate(0:pairs-1) == 1), i4)
     end function count_guesses
 

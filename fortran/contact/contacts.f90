@@ -8,7 +8,7 @@ module contacts
   use state_tables, only: constraint_table, surface_material_table, narrow_result, patch_result, workspace
   implicit none
   private
-  public :: update_rows, create_rows, keep_rows, deepest_row, frame, referential
+  public :: update_rows, create_rows, keep_rows, deepest_row, frame, referential, is_excluded
 
   integer(i4), parameter :: any_surface = huge(1_i4)
   integer, parameter :: parallel_from = 500

@@ -137,6 +137,8 @@ def test_bodies_inside_of_one_another_are_reported_at_the_end_of_a_run(run):
     BODY(solfec, 'RIGID', TRANSLATE(SCALE(HULL(cube, 1, 1), (0.5, 0.5, 0.5)), (0.25, 0.25, 0.25)), bulk)
     RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-4, 100), 0.003)
     """
+    excluded = text.replace("out/nested", "out/excluded").replace("    RUN(", "    CONTACT_EXCLUDE_SURFACES(solfec, 1, 1)\n    RUN(")
+    assert "lay in one another" not in run(excluded).err
     outcome = run(text)
     assert outcome.status == 0
     assert "input.py:8: warning: in 1 step bodies lay in one another so that the way out was a guess, through the shallowest face; " \
