@@ -13,6 +13,7 @@ module constraint_measures
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   real(dp), parameter :: no_reaction(3) = 0.0_dp
   real(dp), parameter :: last_digits = 8*epsilon(1.0_dp)   !< relative round-off of a sum of terms
+  real(dp), parameter :: no_velocity = 1e-100_dp    !< in any units; squares of smaller ones underflow
   real(dp), parameter :: unbounded = 1e300_dp !< merit of rows with errors if there is no free energy
 
 contains
@@ -113,13 +114,15 @@ contains
     if (one == one .and. .not. other <= one) error = other
   end function larger
 
-  !> Whether a residual of a row is within the round-off of velocities, reactions and lengths.
+  !> Whether a residual of a row is within the round-off of velocities, reactions and lengths, or too small to be squared.
   pure function is_rounding(residual, speed, length, w, reaction) result(answer)
     real(dp), intent(in) :: residual, speed, w(3,3), reaction(3)
     real(dp), intent(in) :: length       !< length that the law keeps, as a velocity
     logical :: answer
     real(dp) :: sizes
 
+    answer = residual <= no_velocity
+    if (answer) return
     answer = residual <= last_digits*(speed + speed + length)
     if (.not. answer) return
     ! reactions of contradictory constraints grow without bound, and must not hide errors

@@ -28,6 +28,8 @@ _draw_lines = _kernels.row_lines.draw_lines
 
 NO_ROWS = np.zeros(0, int)
 
+NO_VELOCITY = 1e-120  # squares of smaller ones could underflow; well below the errors that `constraint_measures` counts as none
+
 #: Rows above which contacts are swept by colours unless a solver says otherwise.
 COLOURED_FROM = 2000
 NEVER = 2**31 - 1
@@ -237,13 +239,19 @@ class LocalDynamics:
         return bool(self._implicit_rows) and bool((np.diff(first[: n + 1])[self.implicit[:n] > 0] > 0).any())
 
     def free_size(self, driving: bool = False) -> float:
-        """Return the norm of B over the rows that do not drive obstacles, or over those that do; if it is zero, that of B less prescribed velocities, or 1."""
+        """Return the norm of B over the rows that do not drive obstacles, or over those that do; if it is zero, that of B less prescribed velocities, or 1.
+
+        Velocities below `NO_VELOCITY` count as zero.
+        """
         rows = (self.rows.driving[: self.n] > 0) == driving
         if not rows.any():
             return 1.0
         with np.errstate(over="ignore", invalid="ignore"):
-            size = float(np.linalg.norm(self.rows.B[:, : self.n][:, rows])) or float(np.linalg.norm(self.rows.free[:, : self.n][:, rows]))
-        return size or self._size_asked(rows) or 1.0
+            for velocities in (self.rows.B, self.rows.free):
+                size = float(np.linalg.norm(velocities[:, : self.n][:, rows]))
+                if not size < NO_VELOCITY:
+                    return size
+        return self._size_asked(rows) or 1.0
 
     def _size_asked(self, rows: np.ndarray) -> float:
         """Return the norm of the velocities that laws along axes of joints cause in some rows, for a model that nothing else moves."""
