@@ -1,7 +1,8 @@
 !> Rows that prescribe velocities: fixed points and directions, prescribed motions (docs/language-objects.md, Constraints).
 module joint_rows
   use kinds, only: dp, i4
-  use kind_numbers, only: start_impact => joint_start_impact, start_struck => joint_start_struck, start_halved => joint_start_halved
+  use kind_numbers, only: start_impact => joint_start_impact, start_struck => joint_start_struck, &
+    start_halved => joint_start_halved, start_met => joint_start_met
   use contact_iterations, only: solve3, status_solved, status_failed
   use diagonal_block, only: block_size
   use row_block, only: law_size, row_options
@@ -11,6 +12,7 @@ module joint_rows
   private
   public :: point_family, direction_family, joint_target
 
+  real(dp), parameter :: damping = 0.125_dp         !< halves what U = -V reverses, in every step
   integer, parameter :: l_target = 1                !< law data: prescribed velocity (3)
 
   !> U = target.
@@ -42,6 +44,11 @@ contains
   !> The first step of a joint whose points move (JointStart IMPACT) stops them, U = 0.  A relative velocity e = `value` that an impact of
   !> bodies has left is removed in two steps: U = -V + e/2 makes it -e/2 (STRUCK), U = -V + e makes that zero (HALVED).  The two steps
   !> together do not displace the points.
+  !>
+  !> U = -V keeps an error e of velocity for ever, with the other sign in every step, and where bodies of unlike inertia turn in space it
+  !> grows.  Rows of mechanisms damp it: d_k = V_k + U_k-1 (column `reversing`) is 2 e and a smooth term, so d_k - d_k-1 is 4 e but for
+  !> terms of third order in h, and U = -V + (d_k - d_k-1)/8 halves e.  These terms add up to nothing: points do not drift.
+  !> Constraints of Solfec-1.0 keep its law.
   pure function joint_target(asked, v) result(target)
     type(constraint_data), intent(in) :: asked
     real(dp), intent(in) :: v(3)
@@ -50,6 +57,9 @@ contains
     target = 0.0_dp
     associate (start => asked%constraints%start(asked%row), left => asked%constraints%value(:,asked%row))
       if (asked%dynamic /= 0 .and. start /= start_impact) target = -v
+      if (asked%dynamic /= 0 .and. start == start_met .and. asked%constraints%joint(asked%row) /= 0) then
+        target = target + damping*(v + asked%constraints%U(:,asked%row) - asked%constraints%reversing(:,asked%row))
+      end if
       if (start == start_struck) target = target + 0.5_dp*left
       if (start == start_halved) target = target + left
     end associate

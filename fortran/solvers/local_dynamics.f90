@@ -9,7 +9,7 @@ module local_dynamics
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind
-  use kind_numbers, only: contact_row => row_contact, open_row => row_open
+  use kind_numbers, only: contact_row => row_contact, open_row => row_open, joint_start_met
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
@@ -389,8 +389,8 @@ contains
   !>
   !> Reads of rows the solver's results (R, U, V, merit, residual, lost) and order, attachments, and the columns of bodies and constraints
   !> that assemble_rows reads.  Writes reaction of triples (sum of +-H^T R over the constraints acting on each), energy of bodies (CONTACT (4)
-  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, merit, residual, damage of constraints, and
-  !> cohesion, which becomes 0 where it was lost.
+  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, reversing, merit, residual, damage of constraints,
+  !> and cohesion, which becomes 0 where it was lost.
   !>
   !>   bodies, constraints, local, element_size, element_node, step   as in assemble_rows; step 0: no work is counted
   !>   contact_work, friction_work   out: the work of all contacts, each counted once
@@ -432,6 +432,7 @@ contains
     do a = 0, n - 1
       i = loc%rows%order(a)
       call copy(loc%rows%R(:,a), con%R(:,i))
+      if (con%joint(i) /= 0) con%reversing(:,i) = merge(loc%rows%V(:,a) + con%U(:,i), 0.0_dp, con%start(i) == joint_start_met)
       call copy(loc%rows%U(:,a), con%U(:,i))
       call copy(loc%rows%V(:,a), con%V(:,i))
       con%merit(i) = loc%rows%merit(a)

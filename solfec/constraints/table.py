@@ -69,6 +69,7 @@ class ConstraintTable(Table):
         "curve": ((), "i4", -1),  # curve of a spring, -1: a Python function
         "dashpot": ((), "f8", 0.0),  # of a spring with a curve
         "start": ((), "i4", 0),  # joint_starts.Start: whether the next step stops the joint's points
+        "reversing": ((3,), "f8", 0.0),  # of a joint's row: V plus the U of the step before (fortran/rows/joint_rows.f90)
         "joint": ((), "i8", 0),  # identifier of the first constraint of the joint that a row belongs to, 0: none
         "axes": ((3, 2, 2), "f8", 0.0),  # a joint's n and t1, referential, as the master and as the slave (space) carry them
         "travel": ((), "f8", 0.0),  # last coordinate of a joint's axis, turns counted

@@ -36,7 +36,7 @@ ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers
 USER_ONLY = (  # meaningful for the user's constraints alone
     *("other_point", "length", "strength", "value", "series_rows"),
     *("direction", "update", "limits", "curve", "dashpot", "implicit", "start"),
-    *("joint", "axes", "travel", "motor", "drive"),
+    *("reversing", "joint", "axes", "travel", "motor", "drive"),
 )
 
 
@@ -93,6 +93,7 @@ DESCRIPTIONS = {
     "start": ("1", "joints: 0 met; 1 new, to be looked at before the next step; 2 the step stops its points; 3, 4 the next two steps take away what an impact has left"),
     "joint": ("1", "identifier of the first constraint of the joint that this one belongs to, 0: none"),
     "axes": ("1", "[side, vector, i]: the joint's axis and a vector square to it, referential, as master and slave (or space) carry them"),
+    "reversing": ("L/T", "of a joint's row: relative velocity at the start of the last step plus that at the end of the step before"),
     "travel": ("L", "coordinate of a joint's axis, angles in radians with turns counted, when it was looked at last"),
     "motor": ("1", f"what the prescribed value of a joint's axis is: {numbered(Motor)}"),
     "drive": ("F", "of a joint's axis: largest effort of the motor, friction, stiffness, damping, coordinate without force, restitution"),
