@@ -23,6 +23,8 @@ PICTURES = {
     "chains": ("result chains",),
     "transparent": ("transparent all", "hide fem"),
     "wire": ("wireframe all", "boxes of bodies"),
+    "sections": ("result surfaces", "look -40,50", "Euler cut z:0.7", "fit"),
+    "space": ("inertia of bodies", "frames of bodies", "transparent all", "hide floor", "fit"),
     "mode": ("inspect 4", "frame 0", "modal analysis 8"),
 }
 

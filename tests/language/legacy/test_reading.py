@@ -158,12 +158,12 @@ def large_input(lines: int) -> str:
     return "nodes = [\n" + "\n".join(rows) + "]\n" + "\n".join(sums) + f"\nmesh = {joined}\nprint len (nodes) / 2, len (mesh)\n"
 
 
-def best(call, times=3) -> float:
+def best(call, times=3, clock=time.perf_counter) -> float:
     taken = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = clock()
         call()
-        taken.append(time.perf_counter() - start)
+        taken.append(clock() - start)
     return min(taken)
 
 
@@ -186,7 +186,7 @@ def repeated_commands() -> bytes:
 
 
 def test_large_inputs_of_repeated_commands_start_in_seconds_also_on_a_busy_machine(own_cache):
-    assert best(lambda: read(repeated_commands(), "large.py"), 1) < 8.0
+    assert best(lambda: read(repeated_commands(), "large.py"), 1, time.process_time) < 8.0
 
 
 @pytest.mark.slow
@@ -260,7 +260,7 @@ def dense_inputs() -> dict[str, bytes]:
 @pytest.mark.parametrize("kind", ["statements", "commands", "quotients"])
 def test_dense_inputs_start_in_seconds_also_on_a_busy_machine(own_cache, kind):
     content = dense_inputs()[kind]
-    assert best(lambda: read(content, "large.py"), 1) < 8.0
+    assert best(lambda: read(content, "large.py"), 1, time.process_time) < 8.0
     assert best(lambda: read(content, "large.py")) < 0.5
 
 
