@@ -131,6 +131,7 @@ class Screen:
 
     def close(self) -> None:
         """Free all resources."""
+        self.window.glfw.make_context_current(self.window.handle)  # another window's may be
         imgui.backends.opengl3_shutdown()
         imgui.backends.glfw_shutdown()
         implot.destroy_context()
