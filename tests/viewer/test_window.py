@@ -327,25 +327,51 @@ def test_commands_come_from_the_command_line(window, scene, tmp_path, capsys):
     assert cli.main(["view", scene, "--plain"]) == 2
 
 
-@pytest.mark.slow
-def test_a_window_on_a_display(window, scene, tmp_path):
-    """Keys by xdotool on a display of Xvfb; the window ends with status 0."""
+@pytest.fixture
+def display():
+    """Environment with a display of Xvfb."""
     for tool in ("Xvfb", "xdotool"):
         if not shutil.which(tool):
             pytest.skip(f"{tool} is not installed: no window was opened")
     number = next(n for n in range(90, 130) if not os.path.exists(f"/tmp/.X{n}-lock"))
     server = subprocess.Popen(["Xvfb", f":{number}", "-screen", "0", "800x600x24"], stderr=subprocess.DEVNULL)
-    environment = dict(os.environ, DISPLAY=f":{number}")
+    time.sleep(2)
+    yield dict(os.environ, DISPLAY=f":{number}")
+    server.terminate()
+    server.wait(timeout=10)
+
+
+@pytest.mark.slow
+def test_a_window_on_a_display(window, scene, tmp_path, display):
+    """Keys, a drag, a menu, the slider and the palette by xdotool; the window's record tells what arrived, and it ends with status 0."""
+    command = [sys.executable, "-m", "solfec.cli", "view", scene, "--size", "600x400"]
+    viewer = subprocess.Popen(command, env=display, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+
+    def do(*words) -> str:
+        found = subprocess.run(["xdotool", *map(str, words)], env=display, capture_output=True, text=True, timeout=60, check=True).stdout
+        time.sleep(0.7)
+        return found
+
     try:
-        time.sleep(2)
-        viewer = subprocess.Popen([sys.executable, "-m", "solfec.cli", "view", scene, "--size", "600x400"], env=environment, stdout=subprocess.PIPE, text=True, cwd=tmp_path)  # fmt: skip
-        find = ["xdotool", "search", "--sync", "--name", "solfec"]
-        found = subprocess.run(find, env=environment, capture_output=True, text=True, timeout=60).stdout.split()
-        for keys in ("Right", "w", "x", "q"):
-            subprocess.run(["xdotool", "key", "--window", found[0], keys], env=environment, check=True, timeout=20)
-            time.sleep(1)
+        number = do("search", "--sync", "--name", "solfec").split()[0]
+        do("windowfocus", number)
+        do("key", "Left", "w")
+        do("mousemove", "--window", number, 150, 250, "mousedown", 1)
+        do("mousemove", "--window", number, 200, 270)
+        do("mouseup", 1)
+        do("mousemove", "--window", number, 300, 385, "click", 1)  # the middle of the time line
+        do("mousemove", "--window", number, 30, 8, "click", 1)  # the first menu
+        do("mousemove", "--window", number, 40, 34, "click", 1)  # its first entry
+        do("key", "ctrl+p")
+        do("type", "save script")
+        do("key", "Return")
+        do("type", "record")
+        do("key", "Return")
+        do("key", "q")
         assert viewer.wait(timeout=30) == 0
         assert "left drag: turn" in viewer.stdout.read()
     finally:
-        server.terminate()
-        server.wait(timeout=10)
+        viewer.kill()
+    record = (tmp_path / "record.py").read_text()
+    for entry in ("backward", "wireframe all", "camera {", "frame 2", "previous domain"):
+        assert f"VIEW('{entry}" in record
