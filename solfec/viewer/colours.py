@@ -18,6 +18,7 @@ WARM = (16.0, 95.0), ((0.0, 28, 16), (0.3, 36, 32), (0.65, 18, 24), (1.0, 0, 0))
 OUTSIDE = (153, 153, 153)  # colour of values beyond the range
 OKABE_ITO = ((230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0), (204, 121, 167), (120, 120, 120))
 CATEGORIES = 32
+SAME = 1e-6  # relative difference of values that have one colour
 TO_XYZ = np.array([(0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750), (0.0193339, 0.1191920, 0.9503041)])  # of linear sRGB
 
 
@@ -69,9 +70,12 @@ def palette() -> np.ndarray:
 
 
 def finite_range(values: np.ndarray) -> tuple[float, float]:
-    """Return the least and the greatest finite value; (0, 0) if there is none."""
+    """Return the least and the greatest finite value; (0, 0) if there is none. Values that single precision hardly tells apart are one value."""
     good = values[np.isfinite(values)]
-    return (float(good.min()), float(good.max())) if good.size else (0.0, 0.0)
+    if not good.size:
+        return 0.0, 0.0
+    low, high = float(good.min()), float(good.max())
+    return (low, high) if high - low > SAME * max(abs(low), abs(high)) else (high, high)
 
 
 def numbers(low: float, high: float, count: int = 9, logarithmic: bool = False) -> list[tuple[float, str]]:

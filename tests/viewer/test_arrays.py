@@ -187,6 +187,7 @@ def test_legends_of_one_value_show_it_once():
     assert colours.numbers(2.0, 2.0) == [(0.5, "2.00e+00")]
     assert [text for _, text in colours.numbers(-1, 1, 3)] == ["-1.00e+00", "0.00e+00", "1.00e+00"]
     assert colours.finite_range(np.array([np.nan, 3.0, 1.0])) == (1.0, 3.0)
+    assert colours.finite_range(np.array([5e-6, 5e-6 * (1 + 1e-9)])) == (5e-6 * (1 + 1e-9),) * 2
 
 
 points = st.tuples(*[st.floats(-100, 100)] * 3)

@@ -136,6 +136,24 @@ def test_an_outline_is_drawn_round_the_chosen_body(shown):
     assert (shown.renderer.draw(shown.camera, *SIZE).pixels() != before).any()
 
 
+@pytest.mark.parametrize("ortho", [False, True])
+def test_faces_that_turn_from_the_middle_of_the_picture_are_as_light_as_others(shown, ortho):
+    """A convex body alone takes no light from itself, also where perspective shows faces whose normals lean away."""
+    shown.set_opacity([1, 3, 4, 5, 6], 0.0)
+    shown.renderer.edges = False
+    camera = shown.camera
+    shown.look("180,85" if not ortho else "180,60")
+    camera.ortho, camera.target, camera.distance, camera.radius = ortho, np.array([2.2, 0.0, 0.5]), 3.0, 4.0
+    pictures = []
+    for shown.renderer.lighting in (1, 2):
+        targets = shown.renderer.draw(camera, *SIZE)
+        pictures.append(targets.pixels()[..., :3].astype(int))
+    body = targets.ids()[..., 0] == 2
+    inside = body & np.roll(body, 4, 0) & np.roll(body, -4, 0) & np.roll(body, 4, 1) & np.roll(body, -4, 1)
+    assert inside.sum() > 1000
+    assert np.abs(pictures[0] - pictures[1])[inside].max() < 40
+
+
 def test_buffers_refuse_other_types(window):
     from solfec.viewer.gl.buffers import Buffer
 

@@ -37,4 +37,8 @@ bool cut_away(vec3 x, vec3 reference, int but) {
   for (int k = 0; k < plane_count; k++) if (k != but && dot(planes[k].xyz, referential[k] > .5 ? reference : x) > planes[k].w) return true;
   return false;
 }
-vec3 facing(vec3 n) { return n.z < 0. ? -n : n; }
+// A normal at a point, both in the world, as the eye sees it: turned towards the eye.
+vec3 facing(vec3 n, vec3 at) {
+  vec3 seen = mat3(view) * n, from_eye = proj[2][3] == 0. ? vec3(0, 0, -1) : (view * vec4(at, 1)).xyz;  // parallel projection or perspective
+  return dot(seen, from_eye) > 0. ? -seen : seen;
+}

@@ -37,7 +37,7 @@ void main() {
   vec3 n = cap < 0 ? normalize(transpose(inv) * s) : referential[cap] > .5 ? normalize(transpose(inv) * (transpose(reference_axes) * planes[cap].xyz)) : planes[cap].xyz;
   albedo = vec4(cap >= 0 ? cut_paint(owner, look, value) : paint(owner, look, value), 1);
   if (cap < 0 && mode == 0 && (abs(s.x) < .05 || abs(s.y) < .05)) albedo.rgb *= .8;  // two great circles show rotation
-  normal = vec4(facing(mat3(view) * n), 1);
+  normal = vec4(facing(n, x), 1);
   ids = uvec2(owner.y, uint(number) + 0x40000000u);
   vec4 h = proj * view * vec4(x, 1);
   gl_FragDepth = clamp(h.z / h.w * .5 + .5, 0., 1.);
