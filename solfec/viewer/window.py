@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import warnings
 
 from . import ViewerUnavailable, gl, require_display  # noqa: F401  # sets the platform before OpenGL is loaded
@@ -64,4 +65,5 @@ class Window:
 
 
 def _last(told: list) -> str:
-    return str(told[-1].message) if told else "GLFW does not say why"
+    """Return the text of GLFW's last warning, "(number) b'text'"."""
+    return re.sub(r"^\(\d+\) b'(.*)'$", r"\1", str(told[-1].message)) if told else "GLFW does not say why"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 
 import h5py
 import pytest
@@ -77,3 +79,12 @@ def test_windows_of_odd_sizes_draw(window, scene):
         assert app.draw().pixels().shape[:2] == app.size[::-1]
     assert app.size == (64, 48)
     app.close()
+
+
+def test_machines_without_egl_are_told(window, scene, tmp_path):
+    """In a process of its own, to which no driver of EGL is shown."""
+    hidden = dict(os.environ, __EGL_VENDOR_LIBRARY_DIRS=str(tmp_path), __EGL_VENDOR_LIBRARY_FILENAMES=str(tmp_path / "none"))
+    command = [sys.executable, "-m", "solfec.cli", "view", scene, "--screenshot", str(tmp_path / "p.png")]
+    outcome = subprocess.run(command, env=hidden, capture_output=True, text=True)
+    assert outcome.returncode == 2 and outcome.stderr.count("\n") == 1
+    assert "OpenGL 3.3 through EGL is not to be had here" in outcome.stderr and "b'" not in outcome.stderr
