@@ -286,6 +286,7 @@ def _pack_constraints(domain, rows: np.ndarray) -> PackedConstraints:
     """Pack constraints that act on the bodies in `rows`."""
     table, bodies = domain.constraints, domain.bodies
     acting = np.isin(table.view("master"), rows) | np.isin(table.view("slave"), rows)
+    acting |= np.isin(table.view("geared"), table.view("id")[acting]).any(axis=0)  # wheels go with the joints that they couple
     records = table.pack(acting)
     user_count = int(acting[: table.user_count].sum())
     ends = np.zeros((2, len(records)), np.int64)

@@ -23,8 +23,8 @@ class Mechanism:
     Attributes
     ----------
     rows : tuple of ConstraintKind
-        What it holds: a point (FIXPNT) or a line (GUIDE), all turning (LOCK), all but that about its axis (PIVOT), or the angle of two
-        axes (SWIVEL).
+        What it holds: a point (FIXPNT) or a line (GUIDE), all turning (LOCK), all but that about its axis (PIVOT), the angle of two
+        axes (SWIVEL), the distance of two points (RIGLNK), or the coordinates of two other joints at a ratio (GEAR, RACK).
     drives : tuple of ConstraintKind
         What may act along its coordinates: AXIAL along its axis, TORSIONAL about it.
     """
@@ -40,15 +40,66 @@ MECHANISMS = {
     "WELD": Mechanism((ConstraintKind.FIXPNT, ConstraintKind.LOCK)),
     "CYLINDRICAL": Mechanism((ConstraintKind.GUIDE, ConstraintKind.PIVOT), (ConstraintKind.AXIAL, ConstraintKind.TORSIONAL)),
     "SLIDER": Mechanism((ConstraintKind.GUIDE, ConstraintKind.LOCK), (ConstraintKind.AXIAL,)),
+    "ROPE": Mechanism((), (ConstraintKind.SPAN,)),
+    "DISTANCE": Mechanism((ConstraintKind.RIGLNK,)),
+    "GEAR": Mechanism((ConstraintKind.GEAR,)),
+    "RACK": Mechanism((ConstraintKind.RACK,)),
 }
-FORCES = (ConstraintKind.FIXPNT, ConstraintKind.GUIDE, ConstraintKind.AXIAL, ConstraintKind.SPAN)
+WHEELS = (ConstraintKind.GEAR, ConstraintKind.RACK)
+FORCES = (ConstraintKind.FIXPNT, ConstraintKind.GUIDE, ConstraintKind.AXIAL, ConstraintKind.SPAN, ConstraintKind.RIGLNK)
 TORQUES = (ConstraintKind.PIVOT, ConstraintKind.LOCK, ConstraintKind.SWIVEL, ConstraintKind.TORSIONAL)
 CARRIERS = {  # rows that have a coordinate, which rows of laws along this coordinate share
     ConstraintKind.AXIAL: (ConstraintKind.GUIDE, ConstraintKind.AXIAL),
     ConstraintKind.TORSIONAL: (ConstraintKind.PIVOT, ConstraintKind.TORSIONAL),
-    ConstraintKind.SPAN: (ConstraintKind.SPAN,),
+    ConstraintKind.SPAN: (ConstraintKind.SPAN, ConstraintKind.RIGLNK),
 }
+COAXIAL = 1e-9  # part of the distance of two points below which the points count as one
 EFFORT, FRICTION, STIFFNESS, DAMPING, REST, RESTITUTION = range(6)  # places in the column `drive`
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A body that turns or slides against a frame, in the present configuration.
+
+    Attributes
+    ----------
+    body : int
+        Its row, -1: space.
+    row_id : int
+        Identifier of the constraint that has its coordinate.
+    axis : (3,) ndarray
+        Unit axis, about or along which the coordinate of the body against the frame grows.
+    place : (3,) ndarray
+        Point of the axis.
+    coordinate : float
+        Angle or travel of the joint.
+    """
+
+    body: int
+    row_id: int
+    axis: np.ndarray
+    place: np.ndarray
+    coordinate: float
+
+
+def mesh_points(one: Wheel, two: Wheel, ratio: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return points a, b of two axes, with b - a square to m = axis one - ratio axis two, as module wheels needs; None if the axes coincide.
+
+    Parallel axes: a is the place of the first wheel.  Others: the points are about as far from the axes' nearest points as the places are.
+    """
+    n, p, apart = one.axis, two.axis, two.place - one.place
+    cosine = float(n @ p)
+    size = float(np.linalg.norm(apart))
+    if 1.0 - cosine**2 < COAXIAL:
+        apart = apart - (apart @ n) * n
+        return None if np.linalg.norm(apart) <= COAXIAL * max(size, 1e-300) else (one.place, one.place + apart)
+    way = np.linalg.solve([[1.0, -cosine], [cosine, -1.0]], [apart @ n, apart @ p])  # to the axes' nearest points
+    near = one.place + way[0] * n, two.place + way[1] * p
+    m = n - ratio * p
+    steps = np.array([p @ m, n @ m])  # along the axes, which keep the connection square to m
+    scales = [-way[k] / steps[k] for k in (0, 1) if abs(steps[k]) > COAXIAL and abs(way[k]) > COAXIAL * size]
+    scale = scales[0] if scales else 1.0 / np.linalg.norm(steps)
+    return near[0] + scale * steps[0] * n, near[1] + scale * steps[1] * p
 
 
 def axes_square_to(axis) -> np.ndarray:
@@ -164,6 +215,62 @@ class Joints:
             ConstraintKind.SPAN, **columns, strength=strength, limits=(-math.inf, math.inf), joint=self.domain.constraints.next_id
         )
 
+    def rod(self, one: int, two: int | None, point, point2, strength: float = math.inf) -> int:
+        """Keep the distance of two places of the present configuration; return the joint's identifier."""
+        length = float(np.linalg.norm(np.subtract(point, point2)))
+        columns = self._ends(one, two, point, point2) | {"length": length, "strength": strength}
+        return self.put(ConstraintKind.RIGLNK, **columns, joint=self.domain.constraints.next_id)
+
+    def wheels(self, joint: int, other: int, kind: ConstraintKind) -> tuple[Wheel, Wheel, int] | None:
+        """Return the wheels of a HINGE and of another joint, and the body row of the frame that both joints share, -1: space.
+
+        `kind` is the row of the other joint that has its coordinate.  None: the joints do not share exactly one side.
+        """
+        constraints, found = self.domain.constraints, []
+        with user.present(constraints, self.domain.bodies, self.domain.time):
+            for identifier, carrier in ((joint, ConstraintKind.PIVOT), (other, kind)):
+                row, first = int(self.rows_of(identifier, (carrier,))[0]), int(self.rows_of(identifier)[0])
+                sides = int(constraints.master[row]), int(constraints.slave[row])
+                found.append((sides, row, constraints.base[:, 2, row].copy(), constraints.point[:, first].copy()))
+            shared = set(found[0][0]) & set(found[1][0])
+            if len(shared) != 1:
+                return None
+            frame, made = shared.pop(), []
+            for sides, row, axis, place in found:
+                body = sides[0] if sides[1] == frame else sides[1]
+                made.append(Wheel(body, int(constraints.id[row]), axis if sides[1] == frame else -axis, place, float(constraints.gap[row])))
+        return made[0], made[1], frame
+
+    def gear(self, one: Wheel, two: Wheel, ratio: float, places) -> int:
+        """Let wheel `one`, which must be able to move, turn `ratio` times as much as `two`; return the joint's identifier.
+
+        `places` are points of both axes whose connection is square to axis one - ratio axis two (`mesh_points`); None: the frame is space, and
+        torques act alone.
+        """
+        first, second = (one.place, two.place) if places is None else places
+        return self._mesh(ConstraintKind.GEAR, one, two, (one, two), first, second, (ratio, places is not None))
+
+    def rack(self, pinion: Wheel, rack: Wheel, radius: float) -> int:
+        """Let a rack move by `radius` times the angle of a pinion, which must be a body; return the joint's identifier."""
+        sides = (pinion, rack) if rack.body < 0 else (rack, pinion)
+        return self._mesh(ConstraintKind.RACK, *sides, (rack, pinion), pinion.place, pinion.place, (radius, 1.0))
+
+    def _mesh(self, kind: ConstraintKind, one: Wheel, two: Wheel, coordinates, place, place2, gearing) -> int:
+        """Put a row of wheels between the bodies of two wheels."""
+        ids = [int(self.domain.bodies.id[wheel.body]) if wheel.body >= 0 else None for wheel in (one, two)]
+        axes = [self._carried(body, axes_square_to(wheel.axis)[:2]) for body, wheel in zip(ids, (one, two), strict=True)]
+        ratio, at_rims = gearing
+        first, second = coordinates
+        return self.put(
+            kind,
+            **self._ends(*ids, place, place2),
+            axes=np.stack(axes, axis=-1),
+            length=self._arm(*ids),
+            joint=self.domain.constraints.next_id,
+            geared=(first.row_id, second.row_id),
+            gearing=(ratio, first.coordinate - ratio * second.coordinate, at_rims),
+        )
+
     def rows_of(self, joint: int, kinds=None) -> np.ndarray:
         """Return the rows of a joint in the constraint table, of some kinds if these are given."""
         constraints = self.domain.constraints
@@ -209,7 +316,9 @@ class Joints:
             for kind, carriers in CARRIERS.items():
                 rows = self.rows_of(joint, carriers)[:1]
                 if rows.size:
-                    found[kind.name] = float(domain.constraints.gap[rows[0]]), self._rate(int(rows[0]), kind)
+                    rigid = domain.constraints.kind[rows[0]] == ConstraintKind.RIGLNK
+                    start = domain.constraints.length[rows[0]] if rigid else 0.0  # the gap of a rod is its excess length
+                    found[kind.name] = float(domain.constraints.gap[rows[0]] + start), self._rate(int(rows[0]), kind)
         return found
 
     def _rate(self, row: int, kind: ConstraintKind) -> float:
@@ -229,10 +338,14 @@ class Joints:
             rows = self.rows_of(joint, kinds)
             size = 1.0 if factor is None else constraints.length[rows]
             spatial[kinds] = np.einsum("ijn,jn->i", constraints.base[:, :, rows], constraints.R[:, rows] * size)
-        rows = self.rows_of(joint, DRIVES)
+        wheels = self.rows_of(joint, WHEELS)
+        levers = constraints.levers[:, :, 0, wheels] @ constraints.R[2, wheels]
+        spatial[FORCES], spatial[TORQUES] = spatial[FORCES] + levers[:, 1], spatial[TORQUES] + levers[:, 0]
+        rows = self.rows_of(joint, (*DRIVES, ConstraintKind.RIGLNK))
         turning = constraints.kind[rows] == ConstraintKind.TORSIONAL
         efforts = constraints.R[2, rows] * np.where(turning, constraints.length[rows], 1.0)
-        names = (ConstraintKind(int(kind)).name for kind in constraints.kind[rows])
+        kinds = np.where(constraints.kind[rows] == ConstraintKind.RIGLNK, ConstraintKind.SPAN, constraints.kind[rows])
+        names = (ConstraintKind(int(kind)).name for kind in kinds)
         return spatial[FORCES], spatial[TORQUES], dict(zip(names, efforts.tolist(), strict=True))
 
     def _ends(self, one: int, two: int | None, place, place2=None) -> dict:

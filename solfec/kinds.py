@@ -95,6 +95,8 @@ class ConstraintKind(IntEnum):
     AXIAL = 14  # what acts along a joint's axis: motor, friction, spring, limits
     TORSIONAL = 15  # what acts about it
     SPAN = 16  # what acts along the line between two points
+    GEAR = 17  # two wheels turn at a ratio
+    RACK = 18  # a rack moves as a wheel turns
 
     @property
     def family(self) -> RowFamily:
@@ -134,6 +136,8 @@ class RowKind(IntEnum):
     AXIAL = 14
     TORSIONAL = 15
     SPAN = 16
+    GEAR = 17
+    RACK = 18
     SPRING_DASHPOT = 32  # contact of a SPRING_DASHPOT material
     OPEN = 33  # contact with an open gap: R = 0, U = B
     HELD = 34  # spring with a Python function: sweeps do not change its reaction
@@ -174,6 +178,7 @@ class Frame(IntEnum):
     OF_SPRING = 4  # one of the last two, by the constraint's `update`
     OF_JOINT = 5  # n is the joint's axis as the slave (or space) carries it; gap: the coordinate along or about it
     ACROSS_AXES = 6  # n is square to the axes that the two sides carry; gap: the cosine of their angle
+    OF_WHEELS = 7  # n is the common direction of two wheels' rims; gap: a coordinate of one joint less a multiple of another's
 
 
 @dataclass(frozen=True)
@@ -213,6 +218,8 @@ class RowFamily:
         Whether U is the velocity relative to the rotating slave.
     masked : bool
         Whether it does not act along n: U_N = R_N = 0.
+    geared : bool
+        Whether U_N is the difference of velocities at the rims of wheels: H takes the column `levers`.
     drive : bool
         Whether it is a law of one coordinate, which solvers of cones replace by its tangent R_N = p + g U_N.
     options : tuple of (str, bool)
@@ -235,6 +242,7 @@ class RowFamily:
     angular: bool = False
     carried: bool = False
     masked: bool = False
+    geared: bool = False
     drive: bool = False
     options: tuple[tuple[str, bool], ...] = field(default=())
 
@@ -270,6 +278,12 @@ ROW_FAMILIES = {
     RowKind.AXIAL: RowFamily("drive_rows", "drive_family", "AXL", Frame.OF_JOINT, carried=True, drive=True),
     RowKind.TORSIONAL: RowFamily("drive_rows", "drive_family", "TOR", Frame.OF_JOINT, angular=True, drive=True),
     RowKind.SPAN: RowFamily("drive_rows", "drive_family", "SPN", Frame.BETWEEN_POINTS, drive=True),
+    RowKind.GEAR: RowFamily(
+        "joint_rows", "direction_family", "GEA", Frame.OF_WHEELS, cone=Cone.NORMAL, components=_N, joint=True, geared=True
+    ),
+    RowKind.RACK: RowFamily(
+        "joint_rows", "direction_family", "RCK", Frame.OF_WHEELS, cone=Cone.NORMAL, components=_N, joint=True, geared=True
+    ),
     RowKind.SPRING_DASHPOT: RowFamily("dashpot_rows", "dashpot_family", plain_contact=True, compliant=True),
     RowKind.COHESIVE: RowFamily("cohesive_rows", "cohesive_family", weakens=True),
     RowKind.OPEN: RowFamily("contact_rows", "open_family", cone=Cone.NONE, plain_contact=True),

@@ -79,7 +79,7 @@ def components(family) -> str:
     given = {"newton": logical(family.newton)}
     if family.frame:
         given["frame"] = f"frame_{family.frame.name.lower()}"
-    given |= {name: logical(True) for name in ("weakens", "joint", "slides", "angular", "carried", "masked") if getattr(family, name)}
+    given |= {name: logical(True) for name in ("weakens", "joint", "slides", "angular", "carried", "masked", "geared") if getattr(family, name)}
     given |= {name: logical(value) for name, value in family.options}
     return ", ".join(f"{name}={value}" for name, value in given.items())
 

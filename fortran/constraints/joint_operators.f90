@@ -4,7 +4,7 @@ module joint_operators
   use body_state, only: bodies_and_triples, open_bodies
   use kind_numbers, only: fixdir => constraint_fixdir, link => constraint_riglnk, pivot => constraint_pivot, &
     lock => constraint_lock, swivel => constraint_swivel, guide => constraint_guide, axial => constraint_axial, &
-    torsional => constraint_torsional, span => constraint_span
+    torsional => constraint_torsional, span => constraint_span, gear => constraint_gear, rack => constraint_rack
   use matrix3, only: cross, multiply_transposed
   use row_operator, only: operator_of
   use state_tables, only: constraint_table, open_table
@@ -99,6 +99,10 @@ contains
           cross(other(:,1), mine(:,1)) + cross(other(:,2), mine(:,2)) + cross(other(:,3), mine(:,3)))
       case (swivel)
         error(3,k) = con%length(i)*con%gap(i)
+      case (gear)
+        error(3,k) = con%length(i)*(con%gap(i) - con%gearing(2,i))
+      case (rack)
+        error(3,k) = con%gap(i) - con%gearing(2,i)
       case (axial, span)
         error(3,k) = beyond(con%gap(i), con%limits(:,i))
       case (torsional)

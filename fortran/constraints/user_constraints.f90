@@ -7,12 +7,13 @@ module user_constraints
   use table_registry, only: table_open
   use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, &
     by_slave => direction_update_conv2, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring, &
-    frame_of_joint, frame_across_axes
+    frame_of_joint, frame_across_axes, frame_of_wheels, rack => constraint_rack
   use row_families, only: family_of
   use row_family_base, only: row_family, identity
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind, rotation_of
   use matrix3, only: cross, inverse, multiply, multiply_transposed
   use local_frame, only: frame_of_normal
+  use wheels, only: mesh_wheels
   implicit none
   private
   public :: update_user_constraints, find_overloaded
@@ -65,8 +66,8 @@ contains
       else if (state%bodies%kind(s) /= finite_element_kind) then
         rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
       end if
-      ! two bodies slide in a plane through the slave's point: the force on the master acts there, too
-      if (family%slides .and. s >= 0) &
+      ! two bodies slide in a plane through the slave's point, or a rack along its pinion: the force on the master acts there, too
+      if ((family%slides .or. rows%kind(i) == rack) .and. s >= 0) &
         rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
       if (state%bodies%kind(m) /= finite_element_kind) rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
       rows%gap(i) = 0.0_dp
@@ -95,6 +96,8 @@ contains
         call follow_joint(i, vector, family%angular)
       case (frame_across_axes)
         call cross_axes(i)
+      case (frame_of_wheels)
+        call follow_wheels(i)
       end select
       do j = 1, 3
         if (rows%series_rows(j,i) >= 0) rows%value(j,i) = known%result(rows%series_rows(j,i))
@@ -139,6 +142,16 @@ contains
       rows%base(:,2,i) = cross(normal, other(:,1))
       rows%base(:,3,i) = normal
     end subroutine cross_axes
+
+    !> Computes the levers of wheels in row i (module wheels).
+    subroutine follow_wheels(i)
+      integer(i4), intent(in) :: i
+      real(dp) :: mine(3,2), other(3,2)
+
+      mine = carried_axes(rows%master(i), rows%axes(:,:,1,i))
+      other = carried_axes(rows%slave(i), rows%axes(:,:,2,i))
+      call mesh_wheels(rows, i, users, mine(:,1), other(:,1))
+    end subroutine follow_wheels
 
     !> Two vectors that body k carries; space does not change them.
     function carried_axes(k, axes) result(carried)

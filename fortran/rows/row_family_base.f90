@@ -32,6 +32,7 @@ module row_family_base
     logical :: angular = .false.
     logical :: carried = .false.
     logical :: masked = .false.
+    logical :: geared = .false.
   contains
     procedure(prepare_row), deferred :: prepare
     procedure(solve_one_row), deferred :: solve

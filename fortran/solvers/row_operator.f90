@@ -2,7 +2,7 @@
 !>
 !> Most rows take the velocity of a point.  Angular rows take the body's angular velocity w at an arm l: H u = l base^T w.  `carried` rows
 !> take the velocity of the master's point that an observer sees who turns with the slave: H u = base^T (v + w x d) on the slave,
-!> with d from its point to the master's.
+!> with d from its point to the master's.  Rows of wheels take the column `levers` (module wheels).
 module row_operator
   use kinds, only: dp, i4
   use body_state, only: bodies_and_triples
@@ -78,7 +78,16 @@ contains
 
     family => family_of(con%kind(i))
     associate (base => con%base(:,:,i))
-      if (family%angular) then
+      if (family%geared) then
+        ! the tangents carry nothing; they are those of an angular row, so that W_aa is regular
+        turned(:,1:2) = con%length(i)*base(:,1:2)
+        turned(:,3) = con%levers(:,1,side,i)
+        call angular_blocks(kind, conf, turned, count, turning)
+        turned(:,1:2) = 0.0_dp
+        turned(:,3) = con%levers(:,2,side,i)
+        call velocity_blocks(kind, conf, centre, point, turned, count, h)
+        h(:,:,1:count) = h(:,:,1:count) + turning(:,:,1:count)
+      else if (family%angular) then
         call angular_blocks(kind, conf, con%length(i)*base, count, h)
       else
         call velocity_blocks(kind, conf, centre, point, base, count, h)

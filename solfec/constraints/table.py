@@ -72,6 +72,9 @@ class ConstraintTable(Table):
         "reversing": ((3,), "f8", 0.0),  # of a joint's row: V plus the U of the step before (fortran/rows/joint_rows.f90)
         "joint": ((), "i8", 0),  # identifier of the first constraint of the joint that a row belongs to, 0: none
         "axes": ((3, 2, 2), "f8", 0.0),  # a joint's n and t1, referential, as the master and as the slave (space) carry them
+        "geared": ((2,), "i8", 0),  # of wheels: identifiers of the constraints whose coordinates they couple
+        "gearing": ((3,), "f8", 0.0),  # q less this multiple of s, its value where nothing has drifted, 1: the reaction acts at the rims
+        "levers": ((3, 2, 2), "f8", 0.0),  # of wheels: factors of the angular velocity and of a point's velocity, master and slave
         "travel": ((), "f8", 0.0),  # last coordinate of a joint's axis, turns counted
         "motor": ((), "i4", 0),  # Motor: the quantity that `value` prescribes
         "drive": ((6,), "f8", 0.0),  # largest effort of the motor, friction, stiffness, damping, coordinate without force, restitution
@@ -98,7 +101,12 @@ class ConstraintTable(Table):
 
     def keep_marked(self, mask: np.ndarray) -> None:
         """Keep the marked rows; the user's constraints stay in front."""
-        users = int(mask[: self.user_count].sum())
+        users = slice(0, self.user_count)
+        wheels = np.flatnonzero(self.geared[0, users])
+        if wheels.size:  # they go with the joints whose coordinates they couple
+            mask = mask.copy()
+            mask[wheels] &= np.isin(self.geared[:, wheels], self.id[users][mask[users]]).all(axis=0)
+        users = int(mask[users].sum())
         self.keep(mask)
         self.user_count = users
 

@@ -1,4 +1,4 @@
-"""Joints of mechanisms: BALL, HINGE, SLIDER, CYLINDRICAL, UNIVERSAL, WELD, ROPE; motors: MOTOR, SET_ROTATION."""
+"""Joints of mechanisms: BALL, HINGE, SLIDER, CYLINDRICAL, UNIVERSAL, WELD, DISTANCE, ROPE, GEAR, RACK; motors: MOTOR, SET_ROTATION."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bodies.table import BodyKind
 from ..constraints.table import ConstraintKind
-from ..joints import DAMPING, FRICTION, MECHANISMS, REST, RESTITUTION, STIFFNESS
+from ..joints import DAMPING, FRICTION, MECHANISMS, REST, RESTITUTION, STIFFNESS, Wheel, mesh_points
 from ..kinds import Motor
 from . import checks
 from .bodies import BODY, CONSTRAINT, body_of
@@ -43,7 +43,7 @@ def _state(kind: ConstraintKind, part: int, doc: str) -> Member[float | None]:
 def _effort(kind: ConstraintKind, doc: str) -> Member[float | None]:
     def get(self):
         joints = self._simulation.domain.joints
-        if not joints.rows_of(self._id).size or kind.name not in _drives_of(self):
+        if not joints.rows_of(self._id).size or kind.name not in _drives_of(self) + ((BETWEEN.name,) if self._kind == "DISTANCE" else ()):
             return None
         return joints.load(self._id)[2].get(kind.name, 0.0)
 
@@ -52,7 +52,7 @@ def _effort(kind: ConstraintKind, doc: str) -> Member[float | None]:
 
 def _drives_of(joint: JOINT) -> tuple[str, ...]:
     """Names of what may act along the coordinates of a joint."""
-    return (BETWEEN.name,) if joint._kind == "ROPE" else tuple(kind.name for kind in MECHANISMS[joint._kind].drives)
+    return tuple(kind.name for kind in MECHANISMS[joint._kind].drives)
 
 
 class JOINT(Handle):
@@ -108,14 +108,18 @@ class JOINT(Handle):
     turning = _state(ABOUT, 1, "Rate of the angle.")
     travel = _state(ALONG, 0, "Way along the axis; None of joints without one.")
     speed = _state(ALONG, 1, "Rate of the travel.")
-    distance = _state(BETWEEN, 0, "Distance of the ends of a rope; None of other joints.")
+    distance = _state(BETWEEN, 0, "Distance of the ends of a rope or rod; None of other joints.")
     torque = _effort(ABOUT, "What motor, friction, spring, damper and limits do about the axis: torque on `body`.")
     thrust = _effort(ALONG, "What motor, friction, spring, damper and limits do along the axis: force on `body`.")
-    tension = _effort(BETWEEN, "Force along a rope on `body`, negative where the rope pulls.")
+    tension = _effort(BETWEEN, "Force along a rope or rod on `body`, negative where it pulls.")
 
     @property
     def reaction(self) -> tuple[float, float, float, float, float, float] | None:
-        """Spatial force and torque on `body` of all that the joint does, at the joint's point."""
+        """Spatial force and torque on `body` of all that the joint does, at the joint's point.
+
+        Of a GEAR: on the wheel of its first joint, at a point of its axis; of a RACK: on the rack, at the point of the pinion's axis.  If space
+        or an obstacle stands for this wheel: on the other one.
+        """
         joints = self._simulation.domain.joints
         if not joints.rows_of(self._id).size:
             return None
@@ -308,6 +312,128 @@ def WELD(body: BODY, body2: BODY | None, point: Vector, label: str | None = None
     JOINT
     """
     return _joint("WELD", body, body2, point, label=label, strength=strength)
+
+
+@command("DISTANCE")
+def DISTANCE(
+    body: BODY, body2: BODY | None, point: Vector, point2: Vector, label: str | None = None, strength: float | None = None
+) -> JOINT:
+    """Keep the distance of two points, as a rod without mass does that has ball joints at its ends.
+
+    Parameters
+    ----------
+    body, body2 : BODY, BODY or None
+        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+    point, point2 : tuple of 3
+        Ends of the rod on `body` and `body2`, in the present placement.
+    label : str, optional
+    strength : float
+        Tension beyond which the rod breaks (default: infinity).
+
+    Returns
+    -------
+    JOINT
+    """
+    one, two = _bodies_of("DISTANCE", body, body2)
+    first, second = checks.vector(point, "point"), checks.vector(point2, "point2")
+    domain = one._simulation.domain
+    apart = float(np.linalg.norm(np.subtract(first, second)))
+    if apart < domain.epsilon:
+        raise BadValue(f"'point' and 'point2' are {apart:g} apart, which counts as the same place; BALL holds a point at another one")
+    label, strength = _label(label), strength_of(strength)
+    identifier = domain.joints.rod(one._id, None if two is None else two._id, first, second, strength)
+    return JOINT._made(one._simulation, identifier, "DISTANCE", label)
+
+
+@command("GEAR")
+def GEAR(joint: JOINT, joint2: JOINT, ratio: float, label: str | None = None) -> JOINT:
+    """Let two hinges of one frame turn at a ratio, as gears do.
+
+    Parameters
+    ----------
+    joint, joint2 : JOINT
+        Hinges of two wheels with the same other side, which is the gears' frame and may move: a body, an obstacle or space.
+    ratio : float
+        Angle of `joint` per angle of `joint2`, from now on; negative where parallel wheels turn in opposite directions.
+    label : str, optional
+
+    Returns
+    -------
+    JOINT
+        It is deleted with either of the hinges.
+    """
+    ratio = checks.number(ratio, "ratio")
+    if ratio == 0.0:
+        raise BadValue("'ratio' is zero; it must be the angle of 'joint' per angle of 'joint2'")
+    one, two, frame = _wheels("GEAR", joint, joint2, "HINGE", ABOUT)
+    label, simulation = _label(label), joint._simulation
+    if not _moves(simulation, one):
+        one, two, ratio = two, one, 1.0 / ratio
+    if not _moves(simulation, one):
+        raise BadValue("neither wheel of 'joint' and 'joint2' can move; both are obstacles or space")
+    places = mesh_points(one, two, ratio)
+    if places is None and frame >= 0:
+        raise BadValue(
+            "the axes of 'joint' and 'joint2' coincide, and their frame is a body; such wheels turn together through a third one beside"
+            " them: give it a HINGE and two GEARs (space as frame needs none)"
+        )
+    return JOINT._made(simulation, simulation.domain.joints.gear(one, two, ratio, places), "GEAR", label)
+
+
+@command("RACK")
+def RACK(joint: JOINT, joint2: JOINT, radius: float, label: str | None = None) -> JOINT:
+    """Let a rack slide as its pinion turns.
+
+    Parameters
+    ----------
+    joint : JOINT
+        Hinge of the pinion.
+    joint2 : JOINT
+        Slider of the rack, whose other side is that of the hinge: a body, an obstacle or space.
+    radius : float
+        Travel of `joint2` per angle of `joint` [length per radian], from now on; negative where the rack moves the other way.
+    label : str, optional
+
+    Returns
+    -------
+    JOINT
+        It is deleted with the hinge or the slider.
+    """
+    radius = checks.number(radius, "radius")
+    if radius == 0.0:
+        raise BadValue("'radius' is zero; it must be the travel of 'joint2' per angle of 'joint'")
+    pinion, rack, _ = _wheels("RACK", joint, joint2, "SLIDER", ALONG)
+    label, simulation = _label(label), joint._simulation
+    if pinion.body < 0:
+        raise BadValue("space stands for the pinion of 'joint'; a pinion must be a body (let the frame be space instead)")
+    if not (_moves(simulation, rack) or _moves(simulation, pinion)):
+        raise BadValue("neither the pinion of 'joint' nor the rack of 'joint2' can move; both are obstacles or space")
+    return JOINT._made(simulation, simulation.domain.joints.rack(pinion, rack, radius), "RACK", label)
+
+
+def _wheels(kind: str, joint, joint2, second: str, coordinate: ConstraintKind) -> tuple[Wheel, Wheel, int]:
+    """Check the joints of wheels; return the wheels and the row of their frame."""
+    for name, item, wanted in (("joint", joint, "HINGE"), ("joint2", joint2, second)):
+        checks.instance(item, name, JOINT)
+        if not item.alive:
+            raise BadValue(f"'{name}' {item.id} does not exist any more")
+        if item.kind != wanted:
+            raise BadValue(f"'{name}' is a {item.kind}; a {kind} wants a {wanted} there")
+    if joint._simulation is not joint2._simulation:
+        raise BadValue("'joint' and 'joint2' belong to different SOLFEC objects")
+    carrier = ConstraintKind.PIVOT if coordinate == ABOUT else ConstraintKind.GUIDE
+    found = joint._simulation.domain.joints.wheels(joint._id, joint2._id, carrier)
+    if found is None:
+        raise BadValue(
+            f"'joint' {joint.id} and 'joint2' {joint2.id} must have one side in common, the frame that holds both axes, and two different"
+            " sides, the wheels; put the hinges of both wheels on the same body, or beside space"
+        )
+    return found
+
+
+def _moves(simulation, wheel: Wheel) -> bool:
+    """Whether a wheel is a body that is no obstacle."""
+    return wheel.body >= 0 and simulation.domain.bodies.kind[wheel.body] != BodyKind.OBSTACLE
 
 
 @command("ROPE")

@@ -63,6 +63,9 @@ class World:
         self.elastic = s.BODY(self.solfec, "FINITE_ELEMENT", s.TRANSLATE(self.mesh(), (9, 0, 0)), self.material, form="TL")
         self.series = s.TIME_SERIES([0, 1, 1, 1])
         self.solver = s.GAUSS_SEIDEL_SOLVER(1e-3, 10)
+        self.wheels = [s.BODY(self.solfec, "RIGID", s.SPHERE((5.0 * k, 30, 5), 1, 1, 1), self.material) for k in range(4)]
+        self.hinges = [s.HINGE(wheel, None, (5.0 * k, 30, 5), (0, 0, 1)) for k, wheel in enumerate(self.wheels[:2])]
+        self.slider = s.SLIDER(self.wheels[2], None, (10, 30, 5), (1, 0, 0))
         self.gone = s.BODY(self.solfec, "RIGID", s.SPHERE((20, 5, 5), 1, 1, 1), self.material)
         s.DELETE(self.solfec, self.gone)
         self.emptied = s.HULL(CUBE, 1, 1)
@@ -112,6 +115,12 @@ class World:
             "APPLY_BULKMAT": [w.solfec, e, 1, w.material], "COROTATED_DISPLACEMENTS": [w.solfec, [e], 0.1], "FIELD": [w.solfec, lambda *a: 1.0],
             "INITIALIZE_STATE": [w.solfec, f"out/{w.number}", 0.0, ["B"]], "RIGID_TO_FEM": [f"out/{w.number}", 0.0, w.solfec, ["B"]],
             "REGISTER_BASE": [w.solfec, ([1.0], [1.0] * 24), "base"], "POD_BASE": [e, [[0.1] * 24, [0.2] * 24], 1, 1e-8],
+            "BALL": [body, w.other, point, "j", 1e9], "HINGE": [body, w.other, point, x, (-1, 1), 0.5, 1.0, 2.0, 3.0, 0.1, "j", 1e9],
+            "SLIDER": [body, w.ground, point, x, (-1, 1), 0.5, 1.0, 2.0, 3.0, 0.1, "j", 1e9], "CYLINDRICAL": [body, None, point, x, "j", 1e9],
+            "UNIVERSAL": [body, w.other, point, x, (0, 1, 0), "j", 1e9], "WELD": [body, w.other, point, "j", 1e9],
+            "DISTANCE": [body, w.other, point, (5, 5, 5), "j", 1e9], "ROPE": [body, w.other, point, (5, 5, 5), 9.0, 0.5, "j", 1e9],
+            "GEAR": [*w.hinges, -2.0, "j"], "RACK": [w.hinges[0], w.slider, 0.5, "j"], "MOTOR": [w.hinges[0], "RATE", 1.0, 5.0, "ANGLE", None],
+            "SET_ROTATION": [w.ground, point, x, v, "RATE"],
             "TETRAHEDRALIZE": [w.mesh(), p + "t", 0.1, 1.5, 1, 1], "SICONOS_SOLVER": [1e-4, 100, "OFF"],
         }  # fmt: skip
         return table.get(name)
@@ -124,11 +133,12 @@ class World:
         solvers = [self.solver, s.NEWTON_SOLVER(), s.AUTO_SOLVER(), s.PENALTY_SOLVER()]
         materials = [self.material, s.BYLABEL(self.solfec, "SURFACE_MATERIAL", "DEFAULT")]
         bodies = [self.ground, self.body, self.other, self.elastic, self.gone]
-        return [self.solfec, self.series, *bodies, *shapes, *solvers, *materials, *self.solfec.constraints[:1]]
+        joints = [*self.hinges, self.slider, s.ROPE(self.wheels[3], None, (15, 30, 5), (15, 30, 9))]
+        return [self.solfec, self.series, *bodies, *shapes, *solvers, *materials, *joints, *self.solfec.constraints[:1]]
 
 
 #: Arguments into which a user may put anything at all.
-ANYTHING = {("CALLBACK", 2), ("REGISTER_CALLBACK", 1), ("FORCE", 5), ("GAUSS_SEIDEL_SOLVER", 7), ("FIELD", 3), ("BODY", 7)}
+ANYTHING = {("CALLBACK", 2), ("REGISTER_CALLBACK", 1), ("FORCE", 5), ("GAUSS_SEIDEL_SOLVER", 7), ("FIELD", 3), ("BODY", 7), ("MOTOR", 5)}
 
 
 def expire(signal_number, frame):

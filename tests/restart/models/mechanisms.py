@@ -19,5 +19,12 @@ MOTOR(HINGE(arms[1], arms[0], (1.5, 5, 0), (0, 1, 0), spring=100.0, damper=2.0, 
 MOTOR(SLIDER(arms[2], arms[1], (2.5, 5, 0), (1, 0, 0), friction=2.0), 'RATE', 0.3, limit=30.0)
 MOTOR(CYLINDRICAL(arms[3], arms[2], (3.5, 5, 0), (1, 0, 0)), 'EFFORT', lambda q, rate, t: -5 * q - rate + t, coordinate='ANGLE')
 ROPE(arms[4], arms[3], (5, 5, 0), (4, 5, 0), length=1.001, restitution=0.2)
+frame = BODY(solfec, 'RIGID', SPHERE((0, 10, 0), 0.2, 1, 1), stone)
+parts = [BODY(solfec, kind, SPHERE((k, 10, 0), 0.2, 1, 1), stone) for k, kind in enumerate(('RIGID', 'PSEUDO_RIGID', 'RIGID'), 1)]
+turn, planet = HINGE(parts[0], frame, (1, 10, 0), (1, 0, 1)), HINGE(frame, parts[1], (2, 10, 0), (0, 1, 1))
+GEAR(turn, planet, -0.5)
+RACK(turn, SLIDER(parts[2], frame, (3, 10, 0), (0, 1, 0)), 0.3)
+MOTOR(turn, 'RATE', 2.0, limit=20.0)
+DISTANCE(frame, None, (0, 10, 0), (0, 10, 1))
 INITIAL_VELOCITY(balls[6], (0.1, 0, 0), (0, 1, 2))
 RUN(solfec, AUTO_SOLVER(1E-8), int(NON_SOLFEC_ARGV()[0]) * 1E-3)
