@@ -17,7 +17,7 @@ from .table import ConstraintTable
 _update_user_constraints = _kernels.user_constraints.update_user_constraints
 _find_overloaded = _kernels.user_constraints.find_overloaded
 
-REFRESHED = ("point", "other_point", "base", "gap", "master_point", "travel", "value")  # columns that an update writes
+REFRESHED = ("point", "other_point", "base", "gap", "master_point", "travel", "value", "levers")  # columns that an update writes
 
 
 def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:

@@ -31,12 +31,12 @@ FOLLOWS = {  # rebuilt from the rest
     *("node_ptr", "element_ptr", "overlap_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents", "owner"),
 }
 BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
-DERIVED = ("element", "weights", "levers")  # computed from referential points
+DERIVED = ("element", "weights")  # computed from referential points
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
 USER_ONLY = (  # meaningful for the user's constraints alone
     *("other_point", "length", "strength", "value", "series_rows"),
     *("direction", "update", "limits", "curve", "dashpot", "implicit", "start"),
-    *("reversing", "joint", "axes", "travel", "motor", "drive", "geared", "gearing"),
+    *("reversing", "joint", "axes", "travel", "motor", "drive", "geared", "gearing", "levers"),
 )
 
 
@@ -95,6 +95,7 @@ DESCRIPTIONS = {
     "axes": ("1", "[side, vector, i]: the joint's axis and a vector square to it, referential, as master and slave (or space) carry them"),
     "geared": ("1", "of wheels: identifiers of the constraints whose coordinates q and s they couple, 0: none"),
     "gearing": ("1", "of wheels: the ratio r of q to s, the value of q - r s without drift, 1: the reaction acts at the rims"),
+    "levers": ("L", "[side, quantity, i]: of wheels, factors of the angular velocity and (dimensionless) of a point's velocity in U_N"),
     "reversing": ("L/T", "of a joint's row: relative velocity at the start of the last step plus that at the end of the step before"),
     "travel": ("L", "coordinate of a joint's axis, angles in radians with turns counted, when it was looked at last"),
     "motor": ("1", f"what the prescribed value of a joint's axis is: {numbered(Motor)}"),
