@@ -127,6 +127,7 @@ class Joints:
     def __init__(self, domain):
         self.domain = domain
         self.labels: dict[int, str] = {}  # of joints of mechanisms, by identifier
+        self.commands: dict[int, str] = {}  # that made the labelled joints
 
     def fix_point(self, identifier: int, point, strength: float = math.inf) -> int:
         """Fix a referential point in space (docs/language-objects.md, FIX_POINT); return the constraint's identifier."""
@@ -270,6 +271,11 @@ class Joints:
             geared=(first.row_id, second.row_id),
             gearing=(ratio, first.coordinate - ratio * second.coordinate, at_rims),
         )
+
+    def labelled(self, label: str) -> int:
+        """Return the identifier of the first joint with a label, of one that exists if there is any; 0: none."""
+        found = sorted(identifier for identifier, known in self.labels.items() if known == label)
+        return next((identifier for identifier in found if self.rows_of(identifier).size), found[0] if found else 0)
 
     def rows_of(self, joint: int, kinds=None) -> np.ndarray:
         """Return the rows of a joint in the constraint table, of some kinds if these are given."""

@@ -25,6 +25,7 @@ from .errors import SolfecError
 from .interruption import NAMES_OF_SIGNALS, Interruption
 from .kinds import SurfaceModel
 from .progress import Percentage, Progress
+from .results.history import select
 from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
 from .solvers.unsolved import UnsolvedSteps
@@ -588,6 +589,20 @@ class Simulation:
             return self.domain.time
         times = self.reader.times
         return float(times[0]), float(times[-1])
+
+    def sample_frames(self, functions, start: float, end: float, skip: int = 1) -> list[list[float]]:
+        """Return values of functions of no argument over stored frames, each of which is loaded; None becomes NaN.  The present frame stays."""
+        self.load_first()
+        present, values = self.frame, [[] for _ in functions]
+        try:
+            for frame in select(self.reader, start, end, skip).tolist():
+                self.load(frame)
+                for column, function in zip(values, functions, strict=True):
+                    found = function()
+                    column.append(math.nan if found is None else float(found))
+        finally:
+            self.load(present)
+        return values
 
     def history(self, items, start: float, end: float, skip: int = 1, shown: bool = False) -> tuple:
         """Return times and one list of values per item (docs/language-running.md, HISTORY); `shown`: printing how far it has come."""

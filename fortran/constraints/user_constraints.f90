@@ -61,15 +61,7 @@ contains
       family => family_of(rows%kind(i))
       m = rows%master(i)
       s = rows%slave(i)
-      if (s < 0) then
-        rows%other_point(:,i) = rows%slave_point(:,i)
-      else if (state%bodies%kind(s) /= finite_element_kind) then
-        rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
-      end if
-      ! two bodies slide in a plane through the slave's point, or a rack along its pinion: the force on the master acts there, too
-      if ((family%slides .or. rows%kind(i) == rack) .and. s >= 0) &
-        rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
-      if (state%bodies%kind(m) /= finite_element_kind) rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
+      call follow_points(i, m, s, family%slides .or. rows%kind(i) == rack)
       rows%gap(i) = 0.0_dp
       vector = rows%point(:,i) - rows%other_point(:,i)
       select case (family%frame)
@@ -105,6 +97,21 @@ contains
     end do
 
   contains
+
+    !> Computes the points of row i.  Two bodies that slide, in a plane through the slave's point, or as a rack along its pinion, have the
+    !> force on the master act there, too.
+    subroutine follow_points(i, m, s, slides)
+      integer(i4), intent(in) :: i, m, s
+      logical, intent(in) :: slides
+
+      if (s < 0) then
+        rows%other_point(:,i) = rows%slave_point(:,i)
+      else if (state%bodies%kind(s) /= finite_element_kind) then
+        rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
+      end if
+      if (slides .and. s >= 0) rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
+      if (state%bodies%kind(m) /= finite_element_kind) rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
+    end subroutine follow_points
 
     !> Computes the base of row i, which the slave or space carries, and its coordinate: along n, or about n with turns counted.
     subroutine follow_joint(i, apart, angular)

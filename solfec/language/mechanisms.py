@@ -73,7 +73,15 @@ class JOINT(Handle):
         joint._kind = kind
         if label is not None:
             simulation.domain.joints.labels[identifier] = label
+            simulation.domain.joints.commands[identifier] = kind
         return joint
+
+    @classmethod
+    def _labelled(cls, simulation, label: str) -> JOINT | None:
+        """Return the first joint with a label, of a run that is read, too."""
+        joints = simulation.domain.joints
+        identifier = joints.labelled(label)
+        return cls._made(simulation, identifier, joints.commands[identifier], None) if identifier else None
 
     def __repr__(self):
         return f"JOINT {self._id} ({self._kind if self.alive else 'gone'})"

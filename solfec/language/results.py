@@ -15,8 +15,11 @@ from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
 from .hints import Switch, Vector
+from .mechanisms import JOINT
 from .model import SOLFEC
 
+JOINT_MEMBERS = ("ANGLE", "TURNING", "TRAVEL", "SPEED", "DISTANCE", "TORQUE", "THRUST", "TENSION")
+REACTIONS = ("FX", "FY", "FZ", "TX", "TY", "TZ")
 CLOCKS = (*PHASES, "PARBAL")  # of TIMING; serial runs have no balancing
 
 
@@ -274,7 +277,8 @@ def HISTORY(
     solfec : SOLFEC
     list
         Items, or one item: (body or label, point, 'CX' ...), (object, energy kind), (object, 'GAP' 'R' 'U' 'CR'
-        'CU'), (object, direction or None, surface pair or None, entity), or a string such as 'STEP' or 'TIMINT'
+        'CU'), (joint or label, 'ANGLE' 'TURNING' 'TRAVEL' 'SPEED' 'DISTANCE' 'TORQUE' 'THRUST' 'TENSION' 'FX' ... 'TZ'),
+        (object, direction or None, surface pair or None, entity), or a string such as 'STEP' or 'TIMINT'
         (docs/language-running.md, HISTORY).
     t0, t1 : float
         Interval, ends included.
@@ -291,6 +295,7 @@ def HISTORY(
     simulation = simulation_of(solfec)
     items = list if type(list) is type([]) else [list]
     items = [_item(item, f"list[{i}]", simulation) for i, item in enumerate(items)]
+    joints = [item for item in items if callable(item)]
     t0, t1 = checks.number(t0, "t0"), checks.number(t1, "t1")
     if t0 > t1:
         raise BadValue(f"'t0' ({t0:g}) must not be larger than 't1' ({t1:g})")
@@ -300,7 +305,12 @@ def HISTORY(
         raise BadValue("the run stays in memory (output = None) and keeps no frames; give SOLFEC an 'output', or collect values in a CALLBACK")
     if simulation.mode == "WRITE":
         return None
-    return tuple(np.asarray(values).tolist() for values in simulation.history(items, t0, t1, skip, shown))
+    others = [item for item in items if not callable(item)] or ["STEP"]
+    times, *values = (np.asarray(values).tolist() for values in simulation.history(others, t0, t1, skip, shown))
+    if not joints:
+        return (times, *values)
+    of_joints, of_others = iter(simulation.sample_frames(joints, t0, t1, skip)), iter(values)
+    return (times, *(next(of_joints if callable(item) else of_others) for item in items))
 
 
 def _item(item, name: str, simulation):
@@ -312,6 +322,8 @@ def _item(item, name: str, simulation):
     if len(item) not in (2, 3, 4):
         raise BadValue(f"'{name}' must hold 2, 3 or 4 items, it holds {len(item)}")
     entity = checks.string(item[-1], f"{name}: entity")
+    if len(item) == 2 and (isinstance(item[0], JOINT) or entity in (*JOINT_MEMBERS, *REACTIONS)):
+        return _joint_item(item[0], entity, name, simulation)
     if len(item) == 3:
         return _point_item(item[0], item[1], entity, name, simulation)
     known = history.CONSTRAINT_ENTITIES if len(item) == 4 else ENERGY_KINDS + history.CONSTRAINT_ENTITIES
@@ -325,6 +337,24 @@ def _item(item, name: str, simulation):
     if pair is not None and len(pair) != 2:
         raise BadValue(f"'{name}: pair' must hold 2 surface identifiers, it holds {len(pair)}")
     return identifiers, direction, pair, entity
+
+
+def _joint_item(joint, entity: str, name: str, simulation):
+    """Return a function of the present value of an item of a joint."""
+    checks.choice(entity, f"{name}: entity", JOINT_MEMBERS + REACTIONS)
+    if isinstance(joint, str):
+        simulation.load_first()
+        label, joint = joint, JOINT._labelled(simulation, joint)
+        if joint is None:
+            raise BadValue(f"'{name}: joint': no joint is labelled {label!r}")
+    if not isinstance(joint, JOINT):
+        raise BadType(f"'{name}: joint' must be a JOINT object or a label, not {checks.kind_of(joint)}")
+    if joint._simulation is not simulation:
+        raise BadValue(f"'{name}: joint' belongs to another SOLFEC object")
+    if entity in JOINT_MEMBERS:
+        return lambda: getattr(joint, entity.lower())
+    place = REACTIONS.index(entity)
+    return lambda: None if joint.reaction is None else joint.reaction[place]
 
 
 def _point_item(body, point, entity: str, name: str, simulation):

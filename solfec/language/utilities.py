@@ -15,6 +15,7 @@ from .fields import FIELD
 from .handles import simulation_of
 from .hints import Switch, Vector
 from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
+from .mechanisms import JOINT
 from .model import SOLFEC
 from .written import writes, writing
 
@@ -165,16 +166,16 @@ def DELETE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> None:
 @command("BYLABEL")
 def BYLABEL(
     solfec: SOLFEC,
-    kind: Literal["SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY"],
+    kind: Literal["SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY", "JOINT"],
     label: str,
-) -> SURFACE_MATERIAL | BULK_MATERIAL | FIELD | BODY | None:
+) -> SURFACE_MATERIAL | BULK_MATERIAL | FIELD | BODY | JOINT | None:
     """Find a labelled object: the first one that has the label, or None.
 
     Parameters
     ----------
     solfec : SOLFEC
     kind : str
-        'SURFACE_MATERIAL', 'BULK_MATERIAL', 'FIELD' or 'BODY'.
+        'SURFACE_MATERIAL', 'BULK_MATERIAL', 'FIELD', 'BODY' or 'JOINT'.
     label : str
 
     Returns
@@ -183,10 +184,12 @@ def BYLABEL(
     """
     simulation = simulation_of(solfec)
     domain = simulation.domain
-    kind = checks.choice(kind, "kind", ("SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY"))
+    kind = checks.choice(kind, "kind", ("SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY", "JOINT"))
     label = checks.string(label, "label")
     if kind == "FIELD":
         return FIELD._of(simulation, label) if label in simulation.fields else None
+    if kind == "JOINT":
+        return JOINT._labelled(simulation, label)
     if kind == "BODY":
         found = [identifier for identifier, known in domain.body_labels.items() if known == label]
         return BODY._of(simulation, min(found)) if found else None

@@ -51,6 +51,7 @@ def restore(reader, domain, number: int) -> None:
     bodies.configurations.view("conf")[:] = frame.configurations.T
     bodies.triples.view("velo")[:] = frame.velocities.T
     stored = reader.settings(number)
+    settings.apply_joints(domain, stored)
     settings.apply_bulk_materials(domain, stored["bulk materials"])  # elements may have materials of their own
     domain.initialise()
     bodies.view("energy")[:] = frame.bodies["energy"].T

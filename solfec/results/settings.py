@@ -40,7 +40,7 @@ def fingerprint(domain, solver=None) -> tuple:
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
         list(solver_settings(solver).values()), domain.step_kept, domain.exact_supports, domain.joint_impacts,
-        domain.joint_correction, domain.cracks.version, domain.touched,
+        domain.joint_correction, domain.cracks.version, domain.touched, tuple(domain.joints.labels.items()),
     )  # fmt: skip
 
 
@@ -61,6 +61,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
         "exact supports": domain.exact_supports,
         "joint impacts": domain.joint_impacts,
         "joint correction": domain.joint_correction,
+        "joints": {str(joint): [domain.joints.commands[joint], label] for joint, label in domain.joints.labels.items()},
         "extents": None if domain.extents is None else domain.extents.tolist(),
         "detection": {field.name: _plain(getattr(domain.settings, field.name)) for field in fields(domain.settings)},
         "gravity": gravity,
@@ -141,6 +142,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     domain.exact_supports = settings.get("exact supports", False)
     domain.joint_impacts = settings.get("joint impacts", False)
     domain.joint_correction = settings.get("joint correction", False)
+    apply_joints(domain, settings)
     domain.extents = None if settings["extents"] is None else np.array(settings["extents"])
     for name, value in settings["detection"].items():
         present = getattr(domain.settings, name, ABSENT)
@@ -155,6 +157,12 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     apply_cracks(domain, settings.get("cracks", {}), settings.get("crack faces", []))
     if solver is not None and settings["solver"].get("class") == solver.class_name:
         solver.restore(settings["solver"])
+
+
+def apply_joints(domain, settings: dict) -> None:
+    """Set the labels of joints, and the commands that made them."""
+    for joint, (command, label) in settings.get("joints", {}).items():
+        domain.joints.commands[int(joint)], domain.joints.labels[int(joint)] = command, label
 
 
 def apply_bulk_materials(domain, described: dict) -> None:

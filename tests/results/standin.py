@@ -14,6 +14,7 @@ from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact.detection import Settings
 from solfec.contact.geometry import Geometry, ShapePrimitives
 from solfec.fractures import Fractures
+from solfec.joints import Joints
 from solfec.lives import Lives
 from solfec.motion_hooks import Hooks
 from solfec.results import layout
@@ -48,6 +49,7 @@ class StandIn:
         self.loads, self.settings, self.extents = Loads(self.bodies), Settings(), None
         self.epsilon, self.dynamic, self.step_kept, self.exact_supports = 1e-6, True, False, False
         self.joint_impacts, self.joint_correction, self.touched = True, False, False
+        self.joints = Joints(self)
         self.time, self.step, self.step_number = 0.0, 1e-3, 0
         self.clock_origin = (0.0, 0)
         self.report, self.sparsified, self.state_changes = None, 0, 0
