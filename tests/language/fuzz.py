@@ -1,5 +1,5 @@
 """Calls every command, in WRITE and in READ mode, with arguments that were good until one was spoilt, and sets members to anything:
-``python fuzz.py SEED CALLS`` in an empty directory.
+``python fuzz.py SEED CALLS [COMMAND...]`` in an empty directory; all commands unless some are named.
 
 Prints one line per finding and ends with status 1 when there are any: an exception that is not documented, a call that takes
 more than `PATIENCE` seconds, or a spoilt argument that was accepted although nothing can be meant by it.
@@ -192,11 +192,11 @@ def spoil(world: World, name: str, chance: random.Random) -> tuple[list, bool]:
     return arguments, False
 
 
-def main(seed: int, calls: int) -> int:
+def main(seed: int, calls: int, only: list[str]) -> int:
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, expire)
     chance = random.Random(seed)
-    names = sorted(name for name in COMMANDS if name != "CONSTRAINT")
+    names = only or sorted(name for name in COMMANDS if name != "CONSTRAINT")
     findings = set()
     world = None
     for number in range(calls):
@@ -230,4 +230,4 @@ def main(seed: int, calls: int) -> int:
 
 if __name__ == "__main__":
     os.makedirs("out", exist_ok=True)
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))
