@@ -22,6 +22,7 @@ from .loads import first_arguments, refuse_data, with_data
 from .series import TIME_SERIES, number_or_series
 
 ROUNDING = 1e-12  # part of a length that counts as none
+TURNED = ("HINGE", "SLIDER", "CYLINDRICAL", "UNIVERSAL")  # joints with an axis
 SQUARE = 1e-6  # cosine of the angle of two axes below which they count as square to each other
 ABOUT = ConstraintKind.TORSIONAL
 ALONG = ConstraintKind.AXIAL
@@ -625,8 +626,8 @@ def _joint(kind: str, body, body2, point, axis=None, second=None, label=None, st
     """Check arguments that all joints share, and make a joint."""
     one, two = _bodies_of(kind, body, body2, driven)
     place = checks.vector(point, "point")
-    axis = None if axis is None else _unit(axis, "axis")
-    second = None if second is None else _unit(second, "axis2")
+    axis = _unit(axis, "axis") if kind in TURNED else None
+    second = _unit(second, "axis2") if kind == "UNIVERSAL" else None
     if second is not None:
         if abs(axis @ second) > SQUARE:
             angle = np.degrees(np.arccos(np.clip(axis @ second, -1.0, 1.0)))

@@ -241,6 +241,9 @@ def test_reactions_are_those_of_statics():
 BAD = {
     "'limits' must be": lambda one, joint: s.HINGE(one, None, (0, 0, 0), Z, limits=(1, 2)),
     "they are \\(2, 1\\)": lambda one, joint: s.SLIDER(one, None, (0, 0, 0), Z, limits=(2, 1)),
+    "HINGE: 'axis'": lambda one, joint: s.HINGE(one, None, (0, 0, 0), None),
+    "SLIDER: 'axis'": lambda one, joint: s.SLIDER(one, None, (0, 0, 0), None),
+    "UNIVERSAL: 'axis2'": lambda one, joint: s.UNIVERSAL(one, None, (0, 0, 0), Z, None),
     "'restitution'": lambda one, joint: s.HINGE(one, None, (0, 0, 0), Z, restitution=2.0),
     "'friction'": lambda one, joint: s.HINGE(one, None, (0, 0, 0), Z, friction=-1.0),
     "'strength'": lambda one, joint: s.BALL(one, None, (0, 0, 0), strength=0.0),
