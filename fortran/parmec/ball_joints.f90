@@ -1,9 +1,14 @@
 !> Reactions of ball joints: the relative velocities of a joint's two points at the start and at the end of a step sum to zero.
+!>
+!> Restraints remove components of forces f and torques t after the reactions are added: a particle moves under P f and Q t, where P and
+!> Q are I less the sum of d d^T over the restrained directions d.  The equations of the joints contain these projections.
 module ball_joints
   use kinds, only: dp, i4
   use explicit_model, only: model_tables
   use matrix3, only: cross
   use particle_motion, only: turn_faster
+  use pivoting, only: solve, solve_unsymmetric
+  use prescriptions, only: remove
   implicit none
   private
   public :: joint_work, prepare_joints, joint_reactions
@@ -14,8 +19,7 @@ module ball_joints
     integer(i4), allocatable :: order(:)
   end type joint_work
 
-  !> Relative size below which a pivot counts as zero: other joints hold this direction already.
-  real(dp), parameter :: redundant = 1e-10_dp
+  real(dp), parameter :: identity(3,3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
 
 contains
 
@@ -36,11 +40,17 @@ contains
     real(dp), intent(in) :: h                     !< [time]
     type(joint_work), intent(inout) :: work
     integer(i4) :: g, i, j, n
+    logical :: symmetric
 
     do g = 0, int(model%joint_groups%rows, i4) - 1
       n = 3*model%joint_groups%size(g)
-      call assemble(model, g, h, work)
-      call solve(n, work%matrix(1:n,1:n), work%right(1:n), work%order(1:n))
+      symmetric = .not. any_turns_about_some_axes(model, g)
+      call assemble(model, g, h, symmetric, work)
+      if (symmetric) then
+        call solve(n, work%matrix(1:n,1:n), work%right(1:n), work%order(1:n))
+      else
+        call solve_unsymmetric(n, work%matrix(1:n,1:n), work%right(1:n), work%order(1:n))
+      end if
       do i = 1, model%joint_groups%size(g)
         j = model%joint_order%joint(model%joint_groups%first(g) + i - 1)
         model%joints%reaction(:,j) = work%right(3*i-2:3*i)
@@ -51,11 +61,31 @@ contains
     end do
   end subroutine joint_reactions
 
+  !> Whether restraints remove torques of a particle of some joint about one axis or two: W of such joints is unsymmetric, since these
+  !> axes need not be principal ones.
+  pure logical function any_turns_about_some_axes(model, g) result(found)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: g
+    integer :: side
+    integer(i4) :: i, j, r
+
+    found = .false.
+    do i = model%joint_groups%first(g), model%joint_groups%first(g) + model%joint_groups%size(g) - 1
+      j = model%joint_order%joint(i)
+      do side = 1, 2
+        r = model%joints%restraint(side,j)
+        if (r < 0) cycle
+        found = found .or. (model%restraints%angular_count(r) > 0 .and. model%restraints%angular_count(r) < 3)
+      end do
+    end do
+  end function any_turns_about_some_axes
+
   !> Assembles h W R = -(U + U'), with U at the start and U', without reactions, at the end of the step.
-  subroutine assemble(model, g, h, work)
+  subroutine assemble(model, g, h, symmetric, work)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: g
     real(dp), intent(in) :: h
+    logical, intent(in) :: symmetric
     type(joint_work), intent(inout) :: work
     real(dp) :: block(3,3)
     integer(i4) :: a, b, first, i, j
@@ -68,7 +98,12 @@ contains
         b = model%joint_order%joint(first + j - 1)
         block = coupling(model, a, b)
         work%matrix(3*i-2:3*i,3*j-2:3*j) = block
-        work%matrix(3*j-2:3*j,3*i-2:3*i) = transpose(block)
+        if (symmetric) then
+          block = transpose(block)
+        else
+          block = coupling(model, b, a)
+        end if
+        work%matrix(3*j-2:3*j,3*i-2:3*i) = block
       end do
     end do
   end subroutine assemble
@@ -79,29 +114,36 @@ contains
     integer(i4), intent(in) :: j
     integer, intent(in) :: side
     real(dp), intent(in) :: h
-    real(dp) :: velocity(3), angular(3)
-    integer(i4) :: p
+    real(dp) :: velocity(3), angular(3), force(3), torque(3)
+    integer(i4) :: p, r
 
     velocity = 0
     p = model%joints%particle(side,j)
     if (p < 0) return
     associate (particles => model%particles, arm => model%joints%arm(:,side,j))
+      force = particles%force(:,p)
+      torque = particles%torque(:,p)
+      r = model%joints%restraint(side,j)
+      if (r >= 0) then
+        call remove(model%restraints%linear(:,:,r), model%restraints%linear_count(r), force)
+        call remove(model%restraints%angular(:,:,r), model%restraints%angular_count(r), torque)
+      end if
       velocity = 2*particles%velocity(:,p)
-      if (particles%held(1,p) == 0) velocity = velocity + (h/particles%mass(p))*particles%force(:,p)
+      if (particles%held(1,p) == 0) velocity = velocity + (h/particles%mass(p))*force
       angular = particles%angular(:,p)
-      if (particles%held(2,p) == 0) call turn_faster(h, particles%rotation(:,:,p), particles%torque(:,p), &
-        particles%inertia(:,:,p), particles%inverse_inertia(:,:,p), angular)
+      if (particles%held(2,p) == 0) call turn_faster(h, particles%rotation(:,:,p), torque, particles%inertia(:,:,p), &
+                                                     particles%inverse_inertia(:,:,p), angular)
       velocity = velocity + matmul(particles%rotation(:,:,p), cross(particles%angular(:,p) + angular, arm))
     end associate
   end function point_velocity
 
-  !> Velocity at joint a from a unit impulse at joint b, through the particles that both joints hold.
+  !> Velocity at joint a from a unit impulse at joint b, through the particles that both joints hold: P/m + H_a J^-1 L^T Q L H_b^T.
   pure function coupling(model, a, b) result(block)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: a, b
     real(dp) :: block(3,3), one(3,3), two(3,3)
-    integer :: i, k, l
-    integer(i4) :: p
+    integer :: k, l
+    integer(i4) :: p, r
     real(dp) :: sense
 
     block = 0
@@ -111,19 +153,37 @@ contains
       do l = 1, 2
         if (model%joints%particle(l,b) /= p) cycle
         sense = merge(1.0_dp, -1.0_dp, k == l)
+        r = model%joints%restraint(l,b)
         if (model%particles%held(1,p) == 0) then
-          do i = 1, 3
-            block(i,i) = block(i,i) + sense/model%particles%mass(p)
-          end do
+          one = identity
+          if (r >= 0) call remove_from_all(model%restraints%linear(:,:,r), model%restraints%linear_count(r), one)
+          block = block + (sense/model%particles%mass(p))*one
         end if
         if (model%particles%held(2,p) == 0) then
           one = lever(model, a, k, p)
-          two = lever(model, b, l, p)
-          block = block + sense*matmul(one, matmul(model%particles%inverse_inertia(:,:,p), transpose(two)))
+          two = transpose(lever(model, b, l, p))
+          if (r >= 0) then
+            two = matmul(model%particles%rotation(:,:,p), two)
+            call remove_from_all(model%restraints%angular(:,:,r), model%restraints%angular_count(r), two)
+            two = matmul(transpose(model%particles%rotation(:,:,p)), two)
+          end if
+          block = block + sense*matmul(one, matmul(model%particles%inverse_inertia(:,:,p), two))
         end if
       end do
     end do
   end function coupling
+
+  !> Removes from three columns their components along orthonormal directions.
+  pure subroutine remove_from_all(directions, count, columns)
+    real(dp), intent(in) :: directions(3,3)
+    integer(i4), intent(in) :: count
+    real(dp), intent(inout) :: columns(3,3)
+    integer :: k
+
+    do k = 1, 3
+      call remove(directions, count, columns(:,k))
+    end do
+  end subroutine remove_from_all
 
   !> Matrix H = L [X - P]x, which maps referential angular velocity to the velocity of the joint's point.
   pure function lever(model, j, side, p) result(h)
@@ -154,68 +214,4 @@ contains
         + cross(matmul(model%particles%rotation(:,:,p), model%joints%arm(:,side,j)), force)
     end do
   end subroutine add_reaction
-
-  !> Solves a symmetric positive semidefinite system whose right hand side is in its range, by L D L^T, largest pivots first.
-  !> Unknowns with zero pivots are zero: other joints hold these directions already.
-  subroutine solve(n, a, b, order)
-    integer(i4), intent(in) :: n
-    real(dp), intent(inout) :: a(n,n), b(n)       !< matrix, which is overwritten; right hand side, then the solution
-    integer(i4), intent(inout) :: order(n)
-    real(dp) :: largest, swapped
-    integer(i4) :: i, j, k, pivot, rank
-
-    order = [(i, i=1, n)]
-    largest = 0
-    rank = n
-    do k = 1, n
-      pivot = k
-      do i = k + 1, n
-        if (a(i,i) > a(pivot,pivot)) pivot = i
-      end do
-      if (k == 1) largest = a(pivot,pivot)
-      if (.not. a(pivot,pivot) > redundant*largest) then
-        rank = k - 1
-        exit
-      end if
-      if (pivot /= k) call exchange(k, pivot)
-      do j = k + 1, n
-        swapped = a(j,k)/a(k,k)
-        do i = j, n
-          a(i,j) = a(i,j) - swapped*a(i,k)
-          a(j,i) = a(i,j)
-        end do
-        b(j) = b(j) - swapped*b(k)
-      end do
-    end do
-    do k = rank, 1, -1
-      do j = k + 1, rank
-        b(k) = b(k) - a(k,j)*b(j)
-      end do
-      b(k) = b(k)/a(k,k)
-    end do
-    b(rank+1:n) = 0
-    b(order) = b
-
-  contains
-
-    !> Exchanges two unknowns, and entries above the diagonal in eliminated rows.
-    subroutine exchange(k, p)
-      integer(i4), intent(in) :: k, p
-      integer(i4) :: kept
-      real(dp) :: row(n)
-
-      row = a(k,:)
-      a(k,:) = a(p,:)
-      a(p,:) = row
-      row = a(:,k)
-      a(:,k) = a(:,p)
-      a(:,p) = row
-      kept = order(k)
-      order(k) = order(p)
-      order(p) = kept
-      row(1) = b(k)
-      b(k) = b(p)
-      b(p) = row(1)
-    end subroutine exchange
-  end subroutine solve
 end module ball_joints

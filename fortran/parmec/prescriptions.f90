@@ -9,7 +9,7 @@ module prescriptions
   use state_tables, only: restraint_table, particle_table
   implicit none
   private
-  public :: restrain_velocities, restrain_forces, read_drives, drive_accelerations, drive_velocities
+  public :: restrain_velocities, restrain_forces, remove, read_drives, drive_accelerations, drive_velocities
 
 contains
 

@@ -8,7 +8,7 @@ from ..language import checks
 from ..language.checks import BadValue, command
 from ..language.hints import Numbers, Vector
 from . import arguments
-from .model import Model, current
+from .model import current
 
 AXES = ("roll", "pitch", "yaw")
 
@@ -123,13 +123,3 @@ def BALL_JOINT(part1: int, point: Vector, part2: int = -1) -> int:
     for side, number in enumerate(particles):
         model.joints.arm[:, side, row] = place if number < 0 else place - model.particles.reference[:, number]
     return row
-
-
-def free_of_partial_restraints(model: Model) -> None:
-    """Raise an error for a particle of a joint that is restrained in some directions, but not in all."""
-    jointed = np.unique(model.joints.view("particle"))
-    for row in range(model.restraints.n):
-        number = int(model.restraints.particle[row])
-        counts = model.restraints.linear_count[row], model.restraints.angular_count[row]
-        if number in jointed and any(count in (1, 2) for count in counts):
-            raise BadValue(f"particle {number} has a BALL_JOINT, and RESTRAIN takes one or two directions from it: this is not built yet")

@@ -270,7 +270,7 @@ class Model:
         self.joint_groups.append(size.size, first=np.cumsum(size) - size, size=size)
 
     def _hold_particles(self) -> None:
-        """Mark particles that no joint moves or turns."""
+        """Mark particles that no joint moves or turns, and list the restraints of those that joints move in some directions only."""
         held = self.particles.view("held")
         held[:] = 0
         for k, part in enumerate(("linear", "angular")):
@@ -278,6 +278,9 @@ class Model:
             driven = self.drives.view("particle")[self.drives.view(f"{part}_kind") != DriveKind.FREE]
             held[k, full] = held[k, driven] = 1
         held[:, self.particles.view("driven") == 1] = 1
+        row = np.full(self.particles.n + 1, -1)  # the last one is the ground's
+        row[self.restraints.view("particle")] = np.arange(self.restraints.n)
+        self.joints.view("restraint")[:] = row[self.joints.view("particle")]
 
 
 _current: Model | None = None

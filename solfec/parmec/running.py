@@ -16,7 +16,6 @@ from ..terminal import REWRITE
 from . import arguments, model, output
 from .continuation import Results, Way
 from .engine import Intervals, Run
-from .joints import free_of_partial_restraints
 from .model import Model, current
 
 _words: list[str] | None = None  # of the parmec command
@@ -64,7 +63,6 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
     if prefix is not None:
         checks.path(prefix, "prefix")
     intervals = intervals_of(now, step, interval)
-    free_of_partial_restraints(now)
     writer = output.writer(now, prefix)
     started, stop_file = monotonic(), os.path.join(os.path.dirname(writer.stem), "STOP")
     if now.results is None:

@@ -178,6 +178,7 @@ class JointTable(Table):
         "particle": ((2,), "i4", -1),  # -1: the ground
         "arm": ((3, 2), "f8", 0.0),  # its point relative to the mass centres, referential
         "reaction": ((3,), "f8", 0.0),  # force on the first particle
+        "restraint": ((2,), "i4", -1),  # rows of RestraintTable of its particles, -1: none
     }  # fmt: skip
 
 

@@ -167,12 +167,49 @@ def test_a_joint_follows_a_prescribed_particle():
     assert point == pytest.approx(place, abs=2e-3)
 
 
-def test_partial_restraints_of_jointed_particles_are_refused():
-    ANALYTICAL(mass=1, position=(1, 0, 0))
-    BALL_JOINT(0, (0, 0, 0))
-    RESTRAIN(0, [0, 1, 0])
-    with pytest.raises(ValueError, match="DEM: particle 0 has a BALL_JOINT"):
-        DEM(1.0, 0.1)
+def test_joints_and_restraints_hold_different_directions_of_one_particle():
+    """A pendulum that is pushed out of its plane, and held in it: the joint carries what moves in the plane, the restraint the push."""
+    spins, reactions = [], []
+    for push in (0.0, 3.0):
+        model.begin(None)
+        ANALYTICAL([0.1, 0.2, 0.3, 0, 0, 0], 1, position=(1, 0, 0))
+        BALL_JOINT(0, (0, 0, 0))
+        RESTRAIN(0, [0, 1, 0], [1, 0, 0, 0, 0, 1])
+        GRAVITY(0.0, push, -10.0)
+        spin, side, across = HISTORY("OY"), HISTORY("PY"), HISTORY("JREAC_Y")
+        reactions.append([HISTORY("JREAC_X"), HISTORY("JREAC_Z")])
+        DEM(1.0, 1 / 1024, (NO_FILES, 1 / 1024))
+        assert not any(side)
+        assert np.abs(across).max() < 1e-12
+        spins.append(spin)
+    assert spins[0] == spins[1]
+    assert reactions[0] == reactions[1]
+
+
+@pytest.mark.parametrize("angular", [[1, 0, 0], [1, 2, 3, 0, 1, 1]])
+def test_points_of_joints_stay_together_about_axes_that_are_no_principal_ones(angular):
+    """Restraints remove torques, reactions' among them, about axes that couple with the others through products of inertia."""
+    gaps = []
+    for steps in (1024, 2048):
+        model.begin(None)
+        for k in range(3):
+            ANALYTICAL([1, 2, 3, 0.3, -0.2, 0.4], 1, position=(k + 0.5, 0, 0))
+        BALL_JOINT(0, (0, 0, 0))
+        BALL_JOINT(1, (1, 0, 0), 0)
+        BALL_JOINT(2, (2, 0, 0), 1)
+        RESTRAIN(1, [1, 1, 0], angular)
+        GRAVITY(0.5, 1.0, -2.0)
+        ends = [[HISTORY(f"P{axis}", k, (k, 0, 0)) for axis in "XYZ"] for k in range(3)]
+        others = [[HISTORY(f"P{axis}", k - 1, (k, 0, 0)) for axis in "XYZ"] for k in (1, 2)]
+        torques = [HISTORY(f"T{axis}", 1) for axis in "XYZ"]
+        DEM(1.0, 1 / steps, (NO_FILES, 1 / steps))
+        gap = [np.linalg.norm(np.array(one) - other, axis=0).max() for one, other in zip(ends, [np.zeros((3, 1)), *map(np.array, others)])]
+        gaps.append(max(gap))
+        axes = np.reshape(angular, (-1, 3))
+        assert axes @ np.array(torques) == pytest.approx(0, abs=1e-10)
+        assert np.abs(torques).max() > 0.1
+    assert gaps[0] < 1e-4
+    assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.3)
 
 
 # --- springs that come undone --------------------------------------------------------------------------------
