@@ -1,4 +1,4 @@
-!> Contact of spheres with spheres and with triangles of obstacles.
+!> Contact of spheres with spheres and with triangles of obstacles, eight pairs at a time.
 !>
 !> ContactTable holds pairs that may touch before a sphere has moved by half of the margin; then Python lists them again.
 module granular_contacts
@@ -10,8 +10,28 @@ module granular_contacts
   private
   public :: move_obstacles, must_search, find_touching, contact_forces
 
+  integer, parameter :: lanes = 8
   !> Below so many pairs one thread is faster.
   integer(i4), parameter :: few_pairs = 512
+  !> Distance of coincident centres along their last normal; its square is a number.
+  real(dp), parameter :: smallest = 1e-150_dp
+
+  !> Eight pairs that may touch.
+  type :: batch
+    real(dp) :: away(lanes,3)                     !< from the second centre, or a triangle's closest point, to the first centre
+    real(dp) :: leave(lanes,3), turn(lanes,3)     !< the velocity at the point relative to the first sphere is leave + turn x away
+    real(dp) :: point(lanes,3), normal(lanes,3)
+    real(dp) :: reach(lanes)                      !< sum of the radii
+    real(dp) :: depth(lanes)
+    real(dp) :: mass(lanes), other_mass(lanes)
+    real(dp) :: moves(lanes)                      !< 1: the second party has a mass; 0: it is an obstacle
+    real(dp) :: spring(lanes), damper(lanes), share(lanes), static(lanes), dynamic(lanes)
+    real(dp) :: touches(lanes)                    !< 1: there is a contact; 0: there is none
+    real(dp) :: slip(lanes,3)
+    real(dp) :: pull(lanes)                       !< force along the normal
+    real(dp) :: across(lanes,3)                   !< force across it
+    real(dp) :: force(lanes,3)                    !< on the first sphere
+  end type batch
 
 contains
 
@@ -57,114 +77,201 @@ contains
       maxval(model%obstacles%moved(0:int(model%obstacles%rows, i4)-1)) > limit
   end function must_search
 
-  !> Computes depths, points and normals of all pairs; a contact begins at positive depth and ends at negative depth.
+  !> Computes depths, points and normals of all pairs, and which of them touch.
   subroutine find_touching(model)
     type(model_tables), intent(inout) :: model
-    real(dp) :: away(3), distance
-    integer(i4) :: a, b, c
 
-    associate (contacts => model%contacts, particles => model%particles)
-      !$omp parallel do private(away, distance, a, b) schedule(static) if (contacts%rows > few_pairs)
-      do c = 0, int(contacts%rows, i4) - 1
-        a = contacts%pair(1,c)
-        b = contacts%pair(2,c)
-        if (b >= 0) then
-          away = particles%position(:,a) - particles%position(:,b)
-          distance = norm2(away)
-          contacts%depth(c) = particles%radius(a) + particles%radius(b) - distance
-          contacts%point(:,c) = 0.5_dp*(particles%position(:,a) + particles%position(:,b))
-        else
-          contacts%point(:,c) = closest_point(model%triangles%corner(:,:,-1-b), particles%position(:,a))
-          away = particles%position(:,a) - contacts%point(:,c)
-          distance = norm2(away)
-          contacts%depth(c) = particles%radius(a) - distance
-        end if
-        if (distance > 0) contacts%normal(:,c) = away/distance
-        if (contacts%alive(c) == 0 .and. contacts%depth(c) > 0) then
-          contacts%alive(c) = 1
-          contacts%slip(:,c) = 0
-        else if (contacts%depth(c) < 0) then
-          contacts%alive(c) = 0
-        end if
-      end do
-    end associate
+    call visit_pairs(model, 0.0_dp, .false.)
   end subroutine find_touching
 
   !> Computes forces on the first particles of all contacts.
   subroutine contact_forces(model, h)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: h                     !< [time]
-    integer(i4) :: c
 
-    call find_touching(model)
-    !$omp parallel do schedule(static) if (model%contacts%rows > few_pairs)
-    do c = 0, int(model%contacts%rows, i4) - 1
-      if (model%contacts%alive(c) == 1) then
-        call one_contact(model, c, h)
-      else
-        model%contacts%normal_force(c) = 0
-        model%contacts%tangential(:,c) = 0
-        model%contacts%force(:,c) = 0
-      end if
-    end do
+    call visit_pairs(model, h, .true.)
   end subroutine contact_forces
 
-  !> Computes fn = k d + e vn and ft = s (k T + e vt), T the sum of h vt; ft beyond static friction falls to dynamic friction.
-  subroutine one_contact(model, c, h)
+  !> Computes geometry and, if asked for, forces of all pairs, eight at a time.
+  subroutine visit_pairs(model, h, forces)
     type(model_tables), intent(inout) :: model
-    integer(i4), intent(in) :: c
-    real(dp), intent(in) :: h
-    real(dp) :: approach, bound, damping, inverse_mass, normal(3), relative(3), size
-    integer(i4) :: a, b, law
+    real(dp), intent(in) :: h                     !< [time]
+    logical, intent(in) :: forces
+    type(batch) :: now
+    integer(i4) :: count, first, n
 
-    associate (contacts => model%contacts, pairings => model%pairings)
-      a = contacts%pair(1,c)
-      b = contacts%pair(2,c)
-      law = contacts%pairing(c)
-      normal = contacts%normal(:,c)
-      inverse_mass = 1/model%particles%mass(a)
-      if (b >= 0) inverse_mass = inverse_mass + 1/model%particles%mass(b)
-      damping = 2*pairings%damper(law)*sqrt(pairings%spring(law)/inverse_mass)
-      relative = velocity_of_second(model, b, contacts%point(:,c)) - point_velocity(model, a, contacts%point(:,c))
-      approach = dot_product(relative, normal)
-      relative = relative - approach*normal
-      contacts%normal_force(c) = pairings%spring(law)*contacts%depth(c) + damping*approach
-      contacts%slip(:,c) = contacts%slip(:,c) + h*relative
-      contacts%tangential(:,c) = pairings%tangential(law)*(pairings%spring(law)*contacts%slip(:,c) + damping*relative)
-      size = norm2(contacts%tangential(:,c))
-      bound = max(0.0_dp, contacts%normal_force(c))
-      if (size > pairings%friction(1,law)*bound) then
-        contacts%tangential(:,c) = (pairings%friction(2,law)*bound/size)*contacts%tangential(:,c)
-      end if
-      contacts%force(:,c) = contacts%normal_force(c)*normal + contacts%tangential(:,c)
+    n = int(model%contacts%rows, i4)
+    associate (contacts => model%contacts, laws => model%pairings, particles => model%particles)
+      !$omp parallel do private(now, count) schedule(static) if (n > few_pairs)
+      do first = 0, n - 1, lanes
+        count = min(lanes, n - first)
+        call take_pairs(first, count, contacts%pair, particles%position, particles%velocity, particles%spin, particles%radius, &
+                        particles%mass, now)
+        call take_laws(first, count, contacts%pairing, laws%spring, laws%damper, laws%tangential, laws%friction, contacts%alive, &
+                       contacts%slip, now)
+        call take_exceptions(model, first, count, now)
+        call follow_law(h, now)
+        call store_geometry(first, count, now, contacts%depth, contacts%point, contacts%normal, contacts%alive, contacts%slip)
+        if (forces) call store_forces(first, count, now, contacts%normal_force, contacts%tangential, contacts%force)
+      end do
     end associate
-  end subroutine one_contact
+  end subroutine visit_pairs
 
-  !> Velocity of a particle's material point.
-  pure function point_velocity(model, p, point) result(velocity)
+  !> Reads eight pairs of spheres; if there are fewer, repeats the last one.  Triangles are read as spheres here.
+  pure subroutine take_pairs(first, count, pair, position, velocity, spin, radius, mass, now)
+    integer(i4), intent(in) :: first, count
+    integer(i4), intent(in) :: pair(2,0:*)
+    real(dp), intent(in) :: position(3,0:*), velocity(3,0:*), spin(3,0:*), radius(0:*), mass(0:*)
+    type(batch), intent(inout) :: now
+    integer :: i
+    integer(i4) :: a, b, l
+
+    do l = 1, lanes
+      a = pair(1,first+min(l,count)-1)
+      b = max(0, pair(2,first+min(l,count)-1))
+      do i = 1, 3
+        now%away(l,i) = position(i,a) - position(i,b)
+        now%point(l,i) = 0.5_dp*(position(i,a) + position(i,b))
+        now%leave(l,i) = velocity(i,b) - velocity(i,a)
+        now%turn(l,i) = 0.5_dp*(spin(i,a) + spin(i,b))
+      end do
+      now%reach(l) = radius(a) + radius(b)
+      now%mass(l) = mass(a)
+      now%other_mass(l) = mass(b)
+      now%moves(l) = 1
+    end do
+  end subroutine take_pairs
+
+  !> Reads the laws and states of eight pairs.
+  pure subroutine take_laws(first, count, pairing, spring, damper, tangential, friction, alive, slip, now)
+    integer(i4), intent(in) :: first, count
+    integer(i4), intent(in) :: pairing(0:*), alive(0:*)
+    real(dp), intent(in) :: spring(0:*), damper(0:*), tangential(0:*), friction(2,0:*), slip(3,0:*)
+    type(batch), intent(inout) :: now
+    integer(i4) :: c, l, law
+
+    do l = 1, lanes
+      c = first + min(l, count) - 1
+      law = pairing(c)
+      now%spring(l) = spring(law)
+      now%damper(l) = damper(law)
+      now%share(l) = tangential(law)
+      now%static(l) = friction(1,law)
+      now%dynamic(l) = friction(2,law)
+      now%touches(l) = alive(c)
+      now%slip(l,1) = slip(1,c)
+      now%slip(l,2) = slip(2,c)
+      now%slip(l,3) = slip(3,c)
+    end do
+  end subroutine take_laws
+
+  !> Reads pairs of a sphere and a triangle, and lets spheres whose centres coincide keep their last normal.
+  subroutine take_exceptions(model, first, count, now)
     type(model_tables), intent(in) :: model
-    integer(i4), intent(in) :: p
-    real(dp), intent(in) :: point(3)
-    real(dp) :: velocity(3)
+    integer(i4), intent(in) :: first, count
+    type(batch), intent(inout) :: now
+    integer(i4) :: a, b, c, l, o
 
-    velocity = model%particles%velocity(:,p) + cross(model%particles%spin(:,p), point - model%particles%position(:,p))
-  end function point_velocity
+    associate (obstacles => model%obstacles, particles => model%particles, triangles => model%triangles)
+      do l = 1, lanes
+        c = first + min(l, count) - 1
+        b = model%contacts%pair(2,c)
+        if (b < 0) then
+          a = model%contacts%pair(1,c)
+          o = triangles%obstacle(-1-b)
+          now%point(l,:) = closest_point(triangles%corner(:,:,-1-b), particles%position(:,a))
+          now%away(l,:) = particles%position(:,a) - now%point(l,:)
+          now%leave(l,:) = obstacles%linear(:,o) + cross(obstacles%angular(:,o), now%point(l,:) - obstacles%point(:,o)) &
+                           - particles%velocity(:,a)
+          now%turn(l,:) = particles%spin(:,a)
+          now%reach(l) = particles%radius(a)
+          now%moves(l) = 0
+        end if
+        if (.not. any(abs(now%away(l,:)) > 0)) now%away(l,:) = smallest*model%contacts%normal(:,c)
+      end do
+    end associate
+  end subroutine take_exceptions
 
-  !> Velocity of the second party of a contact: a sphere, or the obstacle of a triangle.
-  pure function velocity_of_second(model, b, point) result(velocity)
-    type(model_tables), intent(in) :: model
-    integer(i4), intent(in) :: b
-    real(dp), intent(in) :: point(3)
-    real(dp) :: velocity(3)
-    integer(i4) :: o
+  !> Computes geometry and forces of eight pairs: fn = k d + e vn and ft = s (k T + e vt), with T the sum of h vt.
+  !>
+  !> A contact begins at positive depth d and ends at negative depth.  ft beyond static friction falls to dynamic friction.
+  pure subroutine follow_law(h, now)
+    real(dp), intent(in) :: h
+    type(batch), intent(inout) :: now
+    real(dp) :: approach, bound, damping, distance, factor, inverse, size, x, y, z
+    integer :: l
 
-    if (b >= 0) then
-      velocity = point_velocity(model, b, point)
-      return
-    end if
-    o = model%triangles%obstacle(-1-b)
-    velocity = model%obstacles%linear(:,o) + cross(model%obstacles%angular(:,o), point - model%obstacles%point(:,o))
-  end function velocity_of_second
+    !$omp simd private(approach, bound, damping, distance, factor, inverse, size, x, y, z)
+    do l = 1, lanes
+      distance = sqrt(now%away(l,1)*now%away(l,1) + now%away(l,2)*now%away(l,2) + now%away(l,3)*now%away(l,3))
+      inverse = 1/max(distance, tiny(distance))
+      now%normal(l,1) = inverse*now%away(l,1)
+      now%normal(l,2) = inverse*now%away(l,2)
+      now%normal(l,3) = inverse*now%away(l,3)
+      now%depth(l) = now%reach(l) - distance
+      factor = merge(now%touches(l), 0.0_dp, now%depth(l) >= 0)
+      factor = merge(1.0_dp, factor, now%depth(l) > 0)
+      x = now%leave(l,1) + now%turn(l,2)*now%away(l,3) - now%turn(l,3)*now%away(l,2)
+      y = now%leave(l,2) + now%turn(l,3)*now%away(l,1) - now%turn(l,1)*now%away(l,3)
+      z = now%leave(l,3) + now%turn(l,1)*now%away(l,2) - now%turn(l,2)*now%away(l,1)
+      approach = x*now%normal(l,1) + y*now%normal(l,2) + z*now%normal(l,3)
+      x = x - approach*now%normal(l,1)
+      y = y - approach*now%normal(l,2)
+      z = z - approach*now%normal(l,3)
+      now%slip(l,1) = now%touches(l)*now%slip(l,1) + factor*h*x
+      now%slip(l,2) = now%touches(l)*now%slip(l,2) + factor*h*y
+      now%slip(l,3) = now%touches(l)*now%slip(l,3) + factor*h*z
+      damping = 2*now%damper(l)*sqrt(now%spring(l)/(1/now%mass(l) + now%moves(l)/now%other_mass(l)))
+      now%pull(l) = factor*(now%spring(l)*now%depth(l) + damping*approach)
+      x = factor*now%share(l)*(now%spring(l)*now%slip(l,1) + damping*x)
+      y = factor*now%share(l)*(now%spring(l)*now%slip(l,2) + damping*y)
+      z = factor*now%share(l)*(now%spring(l)*now%slip(l,3) + damping*z)
+      now%touches(l) = factor
+      size = sqrt(x*x + y*y + z*z)
+      bound = max(0.0_dp, now%pull(l))
+      factor = now%dynamic(l)*bound/max(size, tiny(size))
+      factor = merge(factor, 1.0_dp, size > now%static(l)*bound)
+      now%across(l,1) = factor*x
+      now%across(l,2) = factor*y
+      now%across(l,3) = factor*z
+      now%force(l,1) = now%pull(l)*now%normal(l,1) + now%across(l,1)
+      now%force(l,2) = now%pull(l)*now%normal(l,2) + now%across(l,2)
+      now%force(l,3) = now%pull(l)*now%normal(l,3) + now%across(l,3)
+    end do
+  end subroutine follow_law
+
+  !> Stores depths, points, normals and states of eight pairs.
+  pure subroutine store_geometry(first, count, now, depth, point, normal, alive, slip)
+    integer(i4), intent(in) :: first, count
+    type(batch), intent(in) :: now
+    real(dp), intent(inout) :: depth(0:*), point(3,0:*), normal(3,0:*), slip(3,0:*)
+    integer(i4), intent(inout) :: alive(0:*)
+    integer(i4) :: c, l
+
+    do l = 1, count
+      c = first + l - 1
+      depth(c) = now%depth(l)
+      alive(c) = int(now%touches(l), i4)
+      point(:,c) = now%point(l,:)
+      normal(:,c) = now%normal(l,:)
+      slip(:,c) = now%slip(l,:)
+    end do
+  end subroutine store_geometry
+
+  !> Stores forces of eight pairs.
+  pure subroutine store_forces(first, count, now, pull, across, force)
+    integer(i4), intent(in) :: first, count
+    type(batch), intent(in) :: now
+    real(dp), intent(inout) :: pull(0:*), across(3,0:*), force(3,0:*)
+    integer(i4) :: c, l
+
+    do l = 1, count
+      c = first + l - 1
+      pull(c) = now%pull(l)
+      across(:,c) = now%across(l,:)
+      force(:,c) = now%force(l,:)
+    end do
+  end subroutine store_forces
 
   !> Point of a triangle that is closest to a point: its projection, or the closest point of a side if that is outside.
   pure function closest_point(corner, point) result(closest)

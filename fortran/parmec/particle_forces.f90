@@ -3,7 +3,6 @@ module particle_forces
   use kinds, only: dp, i4
   use curves, only: series_vector
   use explicit_model, only: model_tables
-  use matrix3, only: cross
   use particle_motion, only: block_size, few_particles, move
   use state_tables, only: particle_table
   implicit none
@@ -61,7 +60,6 @@ contains
   subroutine sum_block(model, start, finish)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: start, finish
-    integer(i4) :: e, p
 
     associate (particles => model%particles)
       call weigh(start, finish, model%control%gravity(:,0), particles%mass, particles%force, particles%torque)
@@ -72,11 +70,9 @@ contains
                                                  model%links%pull, model%links%arm, particles%rotation, particles%force, &
                                                  particles%torque)
       if (model%contacts%rows == 0) return
-      do p = start, finish
-        do e = particles%first_contact(p), particles%first_contact(p) + particles%contacts(p) - 1
-          call add_contact(model, p, e, particles%force(:,p), particles%torque(:,p))
-        end do
-      end do
+      call add_contacts(start, finish, particles%first_contact, particles%contacts, model%contact_ends%contact, &
+                        model%contact_ends%side, model%contacts%alive, model%contacts%point, model%contacts%force, &
+                        particles%position, particles%force, particles%torque)
     end associate
   end subroutine sum_block
 
@@ -128,21 +124,33 @@ contains
     end do
   end subroutine sum_impulses
 
-  !> Adds the force of a contact and its torque about a particle's mass centre.
-  subroutine add_contact(model, p, e, force, torque)
-    type(model_tables), intent(in) :: model
-    integer(i4), intent(in) :: p, e
-    real(dp), intent(inout) :: force(3), torque(3)
-    real(dp) :: own(3)
-    integer(i4) :: c
+  !> Adds the forces of contacts on some particles, and their torques about the mass centres.
+  pure subroutine add_contacts(start, finish, first_end, counts, ends, sides, alive, points, forces, position, force, torque)
+    integer(i4), intent(in) :: start, finish
+    integer(i4), intent(in) :: first_end(0:*), counts(0:*), ends(0:*), sides(0:*), alive(0:*)
+    real(dp), intent(in) :: points(3,0:*), forces(3,0:*), position(3,0:*)
+    real(dp), intent(inout) :: force(3,0:*), torque(3,0:*)
+    real(dp) :: arm(3), own(3), sense, total(3), turning(3)
+    integer(i4) :: c, e, p
 
-    c = model%contact_ends%contact(e)
-    if (model%contacts%alive(c) == 0) return
-    own = model%contacts%force(:,c)
-    if (model%contact_ends%side(e) == 2) own = -own
-    force = force + own
-    torque = torque + cross(model%contacts%point(:,c) - model%particles%position(:,p), own)
-  end subroutine add_contact
+    do p = start, finish
+      total = force(:,p)
+      turning = torque(:,p)
+      do e = first_end(p), first_end(p) + counts(p) - 1
+        c = ends(e)
+        if (alive(c) == 0) cycle
+        sense = 3 - 2*sides(e)
+        own = sense*forces(:,c)
+        arm = points(:,c) - position(:,p)
+        total = total + own
+        turning(1) = turning(1) + (arm(2)*own(3) - arm(3)*own(2))
+        turning(2) = turning(2) + (arm(3)*own(1) - arm(1)*own(3))
+        turning(3) = turning(3) + (arm(1)*own(2) - arm(2)*own(1))
+      end do
+      force(:,p) = total
+      torque(:,p) = turning
+    end do
+  end subroutine add_contacts
 
   !> Adds the forces of linear springs on some particles, and their torques.
   pure subroutine add_springs(start, finish, first_end, counts, ends, pulls, arms, rotation, force, torque)
