@@ -180,11 +180,17 @@ contains
     real(dp), intent(in) :: pulls(4,0:*), arms(3,0:*)
     real(dp), intent(out) :: total(4,4)
     real(dp), parameter :: senses(0:1) = [1.0_dp, -1.0_dp]
-    real(dp) :: own, sense
+    real(dp) :: f(4), fx(4), fy(4), fz(4), own, sense  ! arrays of one vector register each
     integer(i4) :: e, end
     integer :: i
 
-    total = 0
+    !$omp simd
+    do i = 1, 4
+      fx(i) = 0
+      fy(i) = 0
+      fz(i) = 0
+      f(i) = 0
+    end do
     do e = 1, count
       end = ends(e)
       if (end < 0) exit
@@ -192,11 +198,18 @@ contains
       !$omp simd private(own)
       do i = 1, 4
         own = sense*pulls(i,shiftr(end, 1))
-        total(i,1) = total(i,1) + own*arms(1,end)
-        total(i,2) = total(i,2) + own*arms(2,end)
-        total(i,3) = total(i,3) + own*arms(3,end)
-        total(i,4) = total(i,4) + own
+        fx(i) = fx(i) + own*arms(1,end)
+        fy(i) = fy(i) + own*arms(2,end)
+        fz(i) = fz(i) + own*arms(3,end)
+        f(i) = f(i) + own
       end do
+    end do
+    !$omp simd
+    do i = 1, 4
+      total(i,1) = fx(i)
+      total(i,2) = fy(i)
+      total(i,3) = fz(i)
+      total(i,4) = f(i)
     end do
   end subroutine sum_springs
 
