@@ -43,6 +43,7 @@ for cell in cells:
 here = os.path.dirname (os.path.abspath (__file__))
 hybrid = HYBRID_SOLVER (os.path.join (here, 'cube-array-springs.py'), step / 5, parmec2solfec, GAUSS_SEIDEL_SOLVER (1E-4, 200), average_forces = 'ON')
 hybrid.parmec_interval = (1E9, 0.01)
+hybrid.parmec_prefix = os.path.abspath ('out/cube-array-springs')   # files of the explicit engine, beside those of solfec
 OUTPUT (solfec, 0.01)
 RUN (solfec, hybrid, duration)
 

@@ -44,6 +44,7 @@ FIX_DIRECTION (plate, (0, 0, 0), (1, 0, 0))
 here = os.path.dirname (os.path.abspath (__file__))
 hybrid = HYBRID_SOLVER (os.path.join (here, 'plate-slot-springs.py'), min (0.005 * leeway, step / 2), {0: plate.id}, NEWTON_SOLVER ())
 hybrid.parmec_interval = (1E9, 0.002)
+hybrid.parmec_prefix = os.path.abspath ('out/plate-slot-springs')   # files of the explicit engine, beside those of solfec
 OUTPUT (solfec, 0.002)
 RUN (solfec, hybrid, duration)
 
