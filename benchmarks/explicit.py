@@ -2,15 +2,18 @@
 
     python benchmarks/explicit.py [--seconds 4]
 
-Rows of springs say besides how many bytes a step moves between memory and the processor for a spring, and how many springs a second
-the bandwidth of one thread allows then; a model that caches hold can be faster.  Threads are those of OMP_NUM_THREADS.
+Rows say besides how many bytes a step moves between memory and the processor for a spring or contact, and how many of them a second the
+bandwidth of one thread, and its fastest arithmetic, allow; a model that caches hold can be faster than memory.  Speeds are those of a
+thread, in processor seconds summed over all of them, which other work on the machine changes less than the wall clock's; with
+OMP_WAIT_POLICY=passive waiting costs none.  Threads are those of OMP_NUM_THREADS; the quotient of the speeds with two threads and with one,
+times two, is what two free cores gain.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from time import perf_counter
+from time import perf_counter, process_time
 
 import machine
 import numpy as np
@@ -24,6 +27,9 @@ from solfec.parmec.pairs import search
 
 LATTICES = (12, 12, 12), (60, 60, 56)  # one that caches hold, and 1E6 springs of 2E5 bodies
 PACKINGS = 12, 40  # spheres along a side
+# Additions and multiplications that the formulas need: places and velocities of two points, axis, stroke, rate, two tables of two segments, force and torques;
+# the motion of a particle; a contact
+WORK_OF_SPRING, WORK_OF_PARTICLE, WORK_OF_CONTACT = 190, 420, 150
 
 
 def lattice(shape: tuple[int, int, int], seed: int = 1) -> Model:
@@ -63,16 +69,16 @@ def packing(side: int) -> Model:
 
 
 def seconds_of_step(model: Model, seconds: float) -> float:
-    """Shortest time of a step, over calls of the kernel of about a tenth of `seconds`."""
+    """Shortest processor time of a step, over calls of the kernel of about a tenth of `seconds`."""
     run = Run(model, 1e9, 1e-4, Intervals(np.inf, np.inf))
     run.begin()
     run.advance(2)
     handles, samples, best, count, until = model.handles(), np.zeros((1, 1), order="F"), np.inf, 1, perf_counter() + seconds
     while perf_counter() < until:
-        start = perf_counter()
+        start = process_time()
         before = int(model.control.steps[0])
         _, reason, _ = _kernels.explicit_steps.run(handles, count, samples)
-        made, spent = int(model.control.steps[0]) - before, perf_counter() - start
+        made, spent = int(model.control.steps[0]) - before, process_time() - start
         if reason == PauseKind.SEARCH:
             search(model)
             continue
@@ -80,13 +86,29 @@ def seconds_of_step(model: Model, seconds: float) -> float:
     return best
 
 
-def bytes_of_step(model: Model) -> int:
+PARTICLES_READ = ("driven", "steered", "mass", "inertia", "inverse_inertia", "position", "rotation", "velocity", "angular")
+PARTICLES_WRITTEN = ("point_map", "position", "rotation", "velocity", "angular", "spin", "force", "torque")
+
+
+def bytes_of_springs(model: Model) -> int:
     """Return the least number of bytes that a step of a spring model moves: those it reads, and twice those it writes (a line is read first)."""
     read = {"links": ("particle", "arm", "rest"), "batches": tuple(model.batches.COLUMNS), "ends": ("end",),
-            "particles": ("point_map", "driven", "steered", "mass", "inertia", "inverse_inertia", "position", "rotation", "velocity", "angular",
-                          "first_end", "ends", "first_contact", "contacts")}  # fmt: skip
-    written = {"links": ("pull",), "particles": ("point_map", "position", "rotation", "velocity", "angular", "spin", "force", "torque")}
+            "particles": (*PARTICLES_READ, "point_map", "first_end", "ends", "first_contact", "contacts")}  # fmt: skip
+    written = {"links": ("pull",), "particles": PARTICLES_WRITTEN}
     known = {"particles": ("point_map", "position", "rotation", "velocity", "angular")}  # read before they are written
+    return moved(model, read, written, known)
+
+
+def bytes_of_contacts(model: Model) -> int:
+    """Return the same for spheres: a step passes over them to see how far they moved, over contacts, and twice over particles."""
+    read = {"spheres": ("particle", "searched"), "contacts": ("pair", "pairing", "alive", "slip"), "contact_ends": ("contact", "side"),
+            "particles": (*3 * ("position",), *PARTICLES_READ, "radius", "mass", "velocity", "spin", "first_contact", "contacts", "force", "torque")}  # fmt: skip
+    written = {"contacts": ("depth", "point", "normal", "slip", "normal_force", "tangential", "force"), "particles": (*PARTICLES_WRITTEN, "force", "torque")}
+    return moved(model, read, written, {"contacts": ("slip",), "particles": ("position", "rotation", "velocity", "angular")})
+
+
+def moved(model: Model, read: dict, written: dict, known: dict) -> int:
+    """Return bytes of columns by table: read ones count once, written ones twice, less those that are read before."""
     return sum(weight * getattr(model, table).view(name).nbytes
                for weight, columns in ((1, read), (2, written), (-1, known)) for table, names in columns.items() for name in names)  # fmt: skip
 
@@ -95,22 +117,27 @@ def main() -> None:
     chosen = words.parser(__doc__)
     chosen.add_argument("--seconds", type=float, default=4.0, help="time of each row (default: 4)")
     seconds = chosen.parse_args().seconds
-    threads, bandwidth = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())), machine.figures()["triad_GB_per_s"]
-    print(json.dumps({"threads": threads, "triad_GB_per_s_of_one": bandwidth}), flush=True)
+    threads, machines = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())), machine.figures()
+    bandwidth, arithmetic = machines["triad_GB_per_s"], machines["dgemm_GFLOP_per_s"]
+    print(json.dumps({"threads": threads, "triad_GB_per_s_of_one": bandwidth, "dgemm_GFLOP_per_s_of_one": arithmetic}), flush=True)
     for shape in LATTICES:
         model = lattice(shape)
-        spent, moved, n = seconds_of_step(model, seconds), bytes_of_step(model), model.links.n
+        spent, n, bodies = seconds_of_step(model, seconds), model.links.n, model.particles.n
         table_bytes = sum(table.view(name).nbytes for table in model.tables for name in table.COLUMNS)
         print(json.dumps({
-            "bodies": model.particles.n, "springs": n, "million_springs_per_s": 1e-6 * n / spent, "bytes_per_spring": moved / n,
-            "bound_of_memory_million_per_s": 1e3 * bandwidth * n / moved, "bytes_per_body": table_bytes / model.particles.n,
+            "bodies": bodies, "springs": n, "million_springs_per_s_and_thread": 1e-6 * n / spent,
+            "bytes_per_spring": bytes_of_springs(model) / n, "bound_of_memory": 1e3 * bandwidth * n / bytes_of_springs(model),
+            "bound_of_arithmetic": 1e3 * arithmetic / (WORK_OF_SPRING + WORK_OF_PARTICLE * bodies / n),
+            "bytes_per_body": table_bytes / bodies,
         }), flush=True)  # fmt: skip
     for side in PACKINGS:
         model = packing(side)
-        spent = seconds_of_step(model, seconds)
+        spent, bodies = seconds_of_step(model, seconds), model.particles.n
         touching = int(model.contacts.view("alive").sum())
         print(json.dumps({
-            "spheres": model.particles.n, "contacts": touching, "million_contacts_per_s": 1e-6 * touching / spent,
+            "spheres": bodies, "contacts": touching, "million_contacts_per_s_and_thread": 1e-6 * touching / spent,
+            "bytes_per_contact": bytes_of_contacts(model) / touching, "bound_of_memory": 1e3 * bandwidth * touching / bytes_of_contacts(model),
+            "bound_of_arithmetic": 1e3 * arithmetic / (WORK_OF_CONTACT + WORK_OF_PARTICLE * bodies / touching),
         }), flush=True)  # fmt: skip
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
 
 def best(function, repeat: int = 5) -> float:
-    """Shortest of several runs, in seconds."""
+    """Return the shortest of several runs, in processor seconds, which other work on the machine changes little."""
     times = []
     for _ in range(repeat):
-        start = perf_counter()
+        start = process_time()
         function()
-        times.append(perf_counter() - start)
+        times.append(process_time() - start)
     return min(times)
 
 

@@ -38,6 +38,7 @@ contains
     !$omp parallel do private(now, count) schedule(static) if (n > few_particles)
     do first = 0, n - 1, lanes
       count = min(lanes, n - first)
+      if (all(particles%driven(first:first+count-1) /= driven)) cycle
       call take(particles, first, count, now)
       call drift_batch(h, now)
       call put(particles, first, count, driven, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from time import perf_counter
 
 import numpy as np
 
@@ -64,15 +65,14 @@ class Boundary:
         self.force = np.zeros((3, len(pairs)))  # spatial, over the present step
         self.torque = np.zeros((3, len(pairs)))  # about the mass centres, spatial
         self.exchanged = Exchange()
+        self.seconds = 0.0  # spent within implicit steps so far
         self._began = np.zeros((6, len(pairs)))  # spatial velocities of the bodies at the start of the implicit step
 
     def rows(self) -> np.ndarray:
         """Rows of the bodies; they change when other bodies are deleted."""
         bodies: BodyTable = self.domain.bodies
-        identifiers = bodies.view("id")
-        order = np.argsort(identifiers)
-        place = np.searchsorted(identifiers, self.identifiers, sorter=order)
-        rows = order[np.minimum(place, order.size - 1)]
+        identifiers = bodies.view("id")  # ascending
+        rows = np.minimum(np.searchsorted(identifiers, self.identifiers), identifiers.size - 1)
         missing = np.flatnonzero(identifiers[rows] != self.identifiers)
         if missing.size:
             raise BadValue(f"body {self.identifiers[missing[0]]}, which particle {self.particles[missing[0]]} is, does not exist any more")
@@ -124,10 +124,12 @@ class Boundary:
 
     def count_step(self, domain) -> None:
         """After an implicit step, add impulses and work of the explicit engine's forces on the bodies."""
+        began = perf_counter()
         step, mean, own = domain.step, 0.5 * (self._began + self.velocities()), self.exchanged
         own.impulse += step * self.force.sum(axis=1)
         own.angular_impulse += step * self.torque.sum(axis=1)
         own.work += step * float((self.force * mean[:3]).sum() + (self.torque * mean[3:]).sum())
+        self.seconds += perf_counter() - began
 
     def count_explicit_steps(self) -> None:
         """After explicit steps, add impulses and work of the explicit engine's forces on the particles."""
@@ -138,12 +140,14 @@ class Boundary:
 
     def load(self, bodies: BodyTable, time: float, step: float) -> None:
         """Add forces and torques to the bodies' loads, and subtract their weight, since the explicit model has its own gravity."""
+        began = perf_counter()
         rows = self.rows()
         self._began[:] = self.velocities()
         conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
         for axis in range(3):  # referential torques: R^T t
             bodies.triples.force[axis, velo] += (bodies.configurations.conf[:, conf + axis] * self.torque).sum(axis=0)
         bodies.triples.force[:, velo + 1] += self.force - bodies.mass[rows] * self.domain.loads.gravity[:, None]
+        self.seconds += perf_counter() - began
 
     def compare(self) -> None:
         """Warn of bodies whose masses or centres differ from those of their particles."""
