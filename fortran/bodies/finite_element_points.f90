@@ -59,9 +59,9 @@ contains
       if (only_held == 1 .and. .not. held) cycle
       found = .true.
       if (state%bodies%kind(rows%master(k)) == finite_element_kind) then
-        call refer(rows%master(k), rows%master_primitive(k), held, rows%point(:,k), rows%element(1,k), rows%master_point(:,k), &
-                   rows%weights(:,1,k), found)
-        if (found .and. held) rows%point(:,k) = placed(rows%master(k), rows%element(1,k), rows%weights(:,1,k))
+        call refer(state, parts, fe, rows%master(k), rows%master_primitive(k), held, rows%point(:,k), rows%element(1,k), &
+                   rows%master_point(:,k), rows%weights(:,1,k), found)
+        if (found .and. held) rows%point(:,k) = placed(state, fe, rows%master(k), rows%element(1,k), rows%weights(:,1,k))
         if (.not. found) failed = min(failed, k)
       end if
       if (state%bodies%kind(rows%slave(k)) == finite_element_kind) then
@@ -69,9 +69,9 @@ contains
         x = rows%point(:,k)
         curved = parts%kind(rows%master_primitive(k)) == sphere_kind .or. parts%kind(rows%master_primitive(k)) == ellipsoid_kind
         if (curved) x = x - rows%gap(k)*rows%base(:,3,k)
-        call refer(rows%slave(k), rows%slave_primitive(k), held, x, rows%element(2,k), rows%slave_point(:,k), &
-          rows%weights(:,2,k), found)
-        if (found .and. held) rows%other_point(:,k) = placed(rows%slave(k), rows%element(2,k), rows%weights(:,2,k))
+        call refer(state, parts, fe, rows%slave(k), rows%slave_primitive(k), held, x, rows%element(2,k), rows%slave_point(:,k), &
+                   rows%weights(:,2,k), found)
+        if (found .and. held) rows%other_point(:,k) = placed(state, fe, rows%slave(k), rows%element(2,k), rows%weights(:,2,k))
         if (.not. found) failed = min(failed, k)
       end if
       ! a bond has opened
@@ -79,73 +79,81 @@ contains
     end do
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1
-
-  contains
-
-    !> Finds element, shape functions at x and referential point X; for held contacts shape functions at X.
-    subroutine refer(b, p, held, x, e, reference_point, n, found)
-      integer(i4), intent(in) :: b, p
-      logical, intent(in) :: held
-      real(dp), intent(in) :: x(3)
-      integer(i4), intent(inout) :: e
-      real(dp), intent(inout) :: reference_point(3), n(8)
-      logical, intent(out) :: found
-      real(dp) :: nodes(3,8), moved(3,8), natural(3)
-      integer :: size
-
-      e = parts%element(p)
-      if (e < 0) e = nearest_element(b, p, held, merge(reference_point, x, held))
-      found = e >= 0
-      if (.not. found) return
-      call element_nodes(state, fe, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
-      if (held) then
-        call natural_coordinates(size, nodes, reference_point, natural, found)
-        n = shape_values(size, natural)
-      else
-        call natural_coordinates(size, moved, x, natural, found)
-        n = shape_values(size, natural)
-        reference_point = matmul(nodes, n)
-      end if
-    end subroutine refer
-
-    !> First element overlapped by a primitive that holds a point, current or (referential) of the reference
-    !> placement, or the nearest one; -1: no element has coordinates for it.
-    function nearest_element(b, p, referential, x) result(best)
-      integer(i4), intent(in) :: b, p
-      logical, intent(in) :: referential
-      real(dp), intent(in) :: x(3)
-      integer(i4) :: best, first, j, e
-      real(dp) :: nodes(3,8), moved(3,8), natural(3), distance, edge, least
-      integer :: size
-      logical :: found
-
-      best = -1
-      least = huge(least)
-      first = state%bodies%overlap_ptr(b) + parts%number(p)
-      do j = fe%overlap_first(first), fe%overlap_first(first+1) - 1
-        e = state%bodies%element_ptr(b) + fe%overlap(j)
-        call element_nodes(state, fe, b, e, size, nodes, moved)
-        if (referential) moved = nodes
-        call natural_coordinates(size, moved, x, natural, found)
-        if (.not. found) cycle
-        edge = maxval(abs(moved(:,2) - moved(:,1)))
-        distance = norm2(matmul(moved, shape_values(size, natural)) - x) + edge*excess(size, natural)
-        if (.not. distance < least) cycle
-        least = distance
-        best = fe%overlap(j)
-        if (least <= 1e-9_dp*edge) return
-      end do
-    end function nearest_element
-
-    function placed(b, e, n) result(x)
-      integer(i4), intent(in) :: b, e
-      real(dp), intent(in) :: n(8)
-      real(dp) :: x(3), nodes(3,8), moved(3,8)
-      integer :: size
-      call element_nodes(state, fe, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
-      x = matmul(moved, n)
-    end function placed
   end subroutine refer_contacts
+
+  !> Finds element, shape functions at x and referential point X; for held contacts shape functions at X.
+  subroutine refer(state, parts, fe, b, p, held, x, e, reference_point, n, found)
+    type(bodies_and_triples), intent(in) :: state
+    type(primitive_table), intent(in) :: parts
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: b, p
+    logical, intent(in) :: held
+    real(dp), intent(in) :: x(3)
+    integer(i4), intent(inout) :: e
+    real(dp), intent(inout) :: reference_point(3), n(8)
+    logical, intent(out) :: found
+    real(dp) :: nodes(3,8), moved(3,8), natural(3)
+    integer :: size
+
+    e = parts%element(p)
+    if (e < 0) e = nearest_element(state, parts, fe, b, p, held, merge(reference_point, x, held))
+    found = e >= 0
+    if (.not. found) return
+    call element_nodes(state, fe, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
+    if (held) then
+      call natural_coordinates(size, nodes, reference_point, natural, found)
+      n = shape_values(size, natural)
+    else
+      call natural_coordinates(size, moved, x, natural, found)
+      n = shape_values(size, natural)
+      reference_point = matmul(nodes, n)
+    end if
+  end subroutine refer
+
+  !> First element overlapped by a primitive that holds a point, current or (referential) of the reference
+  !> placement, or the nearest one; -1: no element has coordinates for it.
+  pure function nearest_element(state, parts, fe, b, p, referential, x) result(best)
+    type(bodies_and_triples), intent(in) :: state
+    type(primitive_table), intent(in) :: parts
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: b, p
+    logical, intent(in) :: referential
+    real(dp), intent(in) :: x(3)
+    integer(i4) :: best, first, j, e
+    real(dp) :: nodes(3,8), moved(3,8), natural(3), distance, edge, least
+    integer :: size
+    logical :: found
+
+    best = -1
+    least = huge(least)
+    first = state%bodies%overlap_ptr(b) + parts%number(p)
+    do j = fe%overlap_first(first), fe%overlap_first(first+1) - 1
+      e = state%bodies%element_ptr(b) + fe%overlap(j)
+      call element_nodes(state, fe, b, e, size, nodes, moved)
+      if (referential) moved = nodes
+      call natural_coordinates(size, moved, x, natural, found)
+      if (.not. found) cycle
+      edge = maxval(abs(moved(:,2) - moved(:,1)))
+      distance = norm2(matmul(moved, shape_values(size, natural)) - x) + edge*excess(size, natural)
+      if (.not. distance < least) cycle
+      least = distance
+      best = fe%overlap(j)
+      if (least <= 1e-9_dp*edge) return
+    end do
+  end function nearest_element
+
+  !> Current place of a point of element e of body b with shape functions n.
+  pure function placed(state, fe, b, e, n) result(x)
+    type(bodies_and_triples), intent(in) :: state
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: b, e
+    real(dp), intent(in) :: n(8)
+    real(dp) :: x(3), nodes(3,8), moved(3,8)
+    integer :: size
+
+    call element_nodes(state, fe, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
+    x = matmul(moved, n)
+  end function placed
 
   !> Gathers the nodes of element e (among all) of body b, referential and current; zeros beyond the last node.
   pure subroutine element_nodes(state, fe, b, e, size, nodes, moved)
@@ -156,24 +164,23 @@ contains
     real(dp), intent(out) :: nodes(3,8), moved(3,8)
 
     size = fe%element_size(e)
-    call gather_nodes(size, fe%element_node(:,e), fe%reference(:,state%bodies%node_ptr(b):), &
-                      state%configurations%conf(:,state%bodies%conf_ptr(b):), nodes, moved)
+    nodes = gathered(size, fe%element_node(:,e), fe%reference(:,state%bodies%node_ptr(b):))
+    moved = nodes + gathered(size, fe%element_node(:,e), state%configurations%conf(:,state%bodies%conf_ptr(b):))
   end subroutine element_nodes
 
-  pure subroutine gather_nodes(size, node, reference, displacement, nodes, moved)
+  !> Columns of the nodes of an element, of all its body's nodes; zeros beyond the last node.
+  pure function gathered(size, node, columns) result(nodes)
     integer, intent(in) :: size
     integer(i4), intent(in) :: node(8)
-    real(dp), intent(in) :: reference(3,0:*), displacement(3,0:*)   !< of the body's nodes
-    real(dp), intent(out) :: nodes(3,8), moved(3,8)
+    real(dp), intent(in) :: columns(3,0:*)
+    real(dp) :: nodes(3,8)
     integer :: a
 
     nodes = 0
-    moved = 0
     do a = 1, size
-      nodes(:,a) = reference(:,node(a))
-      moved(:,a) = nodes(:,a) + displacement(:,node(a))
+      nodes(:,a) = columns(:,node(a))
     end do
-  end subroutine gather_nodes
+  end function gathered
 
   !> Moves the points of the first `users` constraints that are on finite element bodies.
   !>
@@ -227,16 +234,13 @@ contains
     real(dp), intent(in) :: reference(3,0:nnode-1)
     real(dp), intent(inout) :: natural(3,0:n-1), weights(8,0:n-1), distance(0:n-1)
     real(dp) :: nodes(3,8)
-    integer :: a, e, k, size
+    integer :: e, k, size
     logical :: found
 
     do k = 0, n - 1
       e = element(k)
       size = element_size(e)
-      nodes = 0
-      do a = 1, size
-        nodes(:,a) = reference(:,node_start(k)+element_node(a,e))
-      end do
+      nodes = gathered(size, element_node(:,e), reference(:,node_start(k):))
       call natural_coordinates(size, nodes, points(:,k), natural(:,k), found)
       ! the sum of the coordinates of triangles and tetrahedra, and the pyramid's slope, are not clamped: a point beyond
       ! them is outside as far as its coordinates are
@@ -257,15 +261,12 @@ contains
     real(dp), intent(in) :: reference(3,0:nnode-1)
     real(dp), intent(inout) :: weights(8,0:n-1)
     real(dp) :: nodes(3,8), g(3,8), jacobian
-    integer :: a, e, k, size
+    integer :: e, k, size
 
     do k = 0, n - 1
       e = element(k)
       size = element_size(e)
-      nodes = 0
-      do a = 1, size
-        nodes(:,a) = reference(:,node_start(k)+element_node(a,e))
-      end do
+      nodes = gathered(size, element_node(:,e), reference(:,node_start(k):))
       call reference_gradients(size, nodes, natural(:,k), g, jacobian)
       weights(:,k) = shape_values(size, natural(:,k))
       if (.not. jacobian > 0) cycle  ! a corner with a reversed map
@@ -288,10 +289,7 @@ contains
     do k = 0, n - 1
       e = element(k)
       size = element_size(e)
-      nodes = 0
-      do a = 1, size
-        nodes(:,a) = reference(:,node_start(k)+element_node(a,e))
-      end do
+      nodes = gathered(size, element_node(:,e), reference(:,node_start(k):))
       call reference_gradients(size, nodes, natural(:,k), g, jacobian)
       gradient(:,:,k) = 0
       do j = 1, 3

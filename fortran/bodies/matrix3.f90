@@ -3,7 +3,7 @@ module matrix3
   use kinds, only: dp, i8
   implicit none
   private
-  public :: cross, determinant, cofactors, inverse, positive_definite, multiply, multiply_transposed, all_finite
+  public :: cross, determinant, cofactors, adjugate_of, inverse, positive_definite, multiply, multiply_transposed, all_finite
 
 contains
 
@@ -46,6 +46,23 @@ contains
     c(:,2) = cross(a(:,3), a(:,1))
     c(:,3) = cross(a(:,1), a(:,2))
   end function cofactors
+
+  !> The adjugate of A, adj(A) = det(A) A^-1, and det(A).
+  pure subroutine adjugate_of(a, adjugate, determinant)
+    real(dp), intent(in) :: a(3,3)
+    real(dp), intent(out) :: adjugate(3,3), determinant
+
+    adjugate(1,1) = a(2,2)*a(3,3) - a(2,3)*a(3,2)
+    adjugate(2,1) = a(2,3)*a(3,1) - a(2,1)*a(3,3)
+    adjugate(3,1) = a(2,1)*a(3,2) - a(2,2)*a(3,1)
+    adjugate(1,2) = a(1,3)*a(3,2) - a(1,2)*a(3,3)
+    adjugate(2,2) = a(1,1)*a(3,3) - a(1,3)*a(3,1)
+    adjugate(3,2) = a(1,2)*a(3,1) - a(1,1)*a(3,2)
+    adjugate(1,3) = a(1,2)*a(2,3) - a(1,3)*a(2,2)
+    adjugate(2,3) = a(1,3)*a(2,1) - a(1,1)*a(2,3)
+    adjugate(3,3) = a(1,1)*a(2,2) - a(1,2)*a(2,1)
+    determinant = a(1,1)*adjugate(1,1) + a(1,2)*adjugate(2,1) + a(1,3)*adjugate(3,1)
+  end subroutine adjugate_of
 
   !> A^-1 by cofactors; the caller ensures that A is regular.
   pure function inverse(a) result(b)

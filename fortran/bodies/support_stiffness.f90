@@ -13,6 +13,7 @@
 module support_stiffness
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
+  use ordered_lists, only: first_not_below
   use state_tables, only: constraint_table, element_solver, finite_elements, springs => support_stiffness, open_table
   use table_registry, only: table_open
   implicit none
@@ -57,115 +58,109 @@ contains
     type(finite_elements) :: fe
     type(element_solver) :: matrix
     type(springs) :: spring
-    real(dp) :: most, square
-    integer :: a, b, count, e, i, j, n(8)
+    integer :: b, e, i, n(8)
 
     call open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
     if (status /= table_open) return
-    count = size(matrix%rows)
     ! all stiffnesses come from the matrix without springs
     do i = 0, users - 1
-      b = place(rows%master(i))
-      if (b < 0) cycle
-      spring%stiffness(i) = 0
-      if (factor <= 0 .or. .not. is_support(i)) cycle
-      e = state%bodies%element_ptr(rows%master(i)) + rows%element(1,i)
-      most = 0
-      square = 0
-      do a = 1, fe%element_size(e)
-        if (abs(rows%weights(a,1,i)) <= negligible) cycle
-        square = square + rows%weights(a,1,i)**2
-        do j = 0, 2
-          most = max(most, matrix%values(matrix%matrix_start(matrix%dof_first(b)+3*fe%element_node(a,e)+j)))
-        end do
-      end do
-      if (square > 0) spring%stiffness(i) = factor*most/square
-      spring%known(:,i) = 0
-      if (rows%kind(i) == velodir) spring%known(:,i) = rows%value(1,i)*rows%direction(:,i)
-      if (rows%kind(i) == velodir3) spring%known(:,i) = matmul(rows%base(:,:,i), rows%value(:,i))
+      b = place_of(matrix, rows%master(i))
+      if (b >= 0) call set_spring(factor, i, b, state, rows, fe, matrix, spring)
     end do
     if (factor <= 0) return
     do i = 0, users - 1
-      b = place(rows%master(i))
+      b = place_of(matrix, rows%master(i))
       if (b < 0) cycle
       if (.not. spring%stiffness(i) > 0) cycle
       e = state%bodies%element_ptr(rows%master(i)) + rows%element(1,i)
       n = matrix%dof_first(b) + 3*fe%element_node(:,e)
-      call add_spring(fe%element_size(e), n, rows%weights(:,1,i))
+      call add_spring(fe%element_size(e), n, rows%weights(:,1,i), spring%stiffness(i), &
+                      rows%kind(i) == fixpnt .or. rows%kind(i) == velodir3, rows%direction(:,i), matrix)
     end do
+  end subroutine add_supports
 
-  contains
+  !> Number of a body in this matrix, or -1.
+  pure integer function place_of(matrix, body)
+    type(element_solver), intent(in) :: matrix
+    integer(i4), intent(in) :: body
 
-    !> Number of a body in this matrix, or -1.
-    pure integer function place(body)
-      integer(i4), intent(in) :: body
-      integer :: low, high, middle
-      low = 0
-      high = count - 1
-      do while (low < high)
-        middle = (low + high)/2
-        if (matrix%rows(middle) < body) then
-          low = middle + 1
-        else
-          high = middle
-        end if
+    place_of = first_not_below(matrix%rows, 0, size(matrix%rows) - 1, body)
+    if (matrix%rows(place_of) /= body) place_of = -1
+  end function place_of
+
+  !> Sets stiffness and known velocity of the spring of constraint `i` at body number `b` of the matrix; no spring: stiffness 0.
+  subroutine set_spring(factor, i, b, state, rows, fe, matrix, spring)
+    real(dp), intent(in) :: factor
+    integer, intent(in) :: i, b
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: rows
+    type(finite_elements), intent(in) :: fe
+    type(element_solver), intent(in) :: matrix
+    type(springs), intent(in) :: spring
+    real(dp) :: most, square
+    integer :: a, e, j
+
+    spring%stiffness(i) = 0
+    if (factor <= 0 .or. .not. is_support(rows, i)) return
+    e = state%bodies%element_ptr(rows%master(i)) + rows%element(1,i)
+    most = 0
+    square = 0
+    do a = 1, fe%element_size(e)
+      if (abs(rows%weights(a,1,i)) <= negligible) cycle
+      square = square + rows%weights(a,1,i)**2
+      do j = 0, 2
+        most = max(most, matrix%values(matrix%matrix_start(matrix%dof_first(b)+3*fe%element_node(a,e)+j)))
       end do
-      place = merge(low, -1, matrix%rows(low) == body)
-    end function place
+    end do
+    if (square > 0) spring%stiffness(i) = factor*most/square
+    spring%known(:,i) = 0
+    if (rows%kind(i) == velodir) spring%known(:,i) = rows%value(1,i)*rows%direction(:,i)
+    if (rows%kind(i) == velodir3) spring%known(:,i) = matmul(rows%base(:,:,i), rows%value(:,i))
+  end subroutine set_spring
 
-    pure logical function is_support(i)
-      integer, intent(in) :: i
-      is_support = rows%slave(i) < 0 .and. (rows%kind(i) == fixpnt .or. rows%kind(i) == velodir3 .or. &
-                                     ((rows%kind(i) == fixdir .or. rows%kind(i) == velodir) .and. rows%update(i) == fixed))
-    end function is_support
+  !> Whether constraint `i` holds a point of one body, or moves it along a direction fixed in space.
+  pure logical function is_support(rows, i)
+    type(constraint_table), intent(in) :: rows
+    integer, intent(in) :: i
 
-    subroutine add_spring(size, n, w)
-      integer, intent(in) :: size, n(8)
-      real(dp), intent(in) :: w(8)
-      real(dp) :: pair, part
-      integer :: a, c, p, q, k, column, line
+    is_support = rows%slave(i) < 0 .and. (rows%kind(i) == fixpnt .or. rows%kind(i) == velodir3 .or. &
+                                          ((rows%kind(i) == fixdir .or. rows%kind(i) == velodir) .and. rows%update(i) == fixed))
+  end function is_support
 
-      do a = 1, size
-        if (abs(w(a)) <= negligible) cycle
-        do c = 1, size
-          if (abs(w(c)) <= negligible .or. n(c) < n(a)) cycle
-          pair = spring%stiffness(i)*w(a)*w(c)
-          do p = 0, 2
-            column = n(a) + p
-            do q = 0, 2
-              line = n(c) + q
-              if (line < column) cycle
-              if (rows%kind(i) == fixpnt .or. rows%kind(i) == velodir3) then
-                if (p /= q) cycle
-                part = pair
-              else
-                part = pair*rows%direction(p+1,i)*rows%direction(q+1,i)
-              end if
-              k = entry_of(column, line)
-              matrix%values(k) = matrix%values(k) + part
-            end do
+  !> Adds k H^T H of one spring to the lower triangle.
+  subroutine add_spring(nodes, n, w, stiffness, whole, direction, matrix)
+    integer, intent(in) :: nodes, n(8)         !< of the element; first degrees of freedom of its nodes
+    real(dp), intent(in) :: w(8), stiffness    !< weights of nodes
+    logical, intent(in) :: whole               !< the spring acts in all directions, not in one
+    real(dp), intent(in) :: direction(3)
+    type(element_solver), intent(in) :: matrix
+    real(dp) :: pair, part
+    integer :: a, c, p, q, k, column, line
+
+    do a = 1, nodes
+      if (abs(w(a)) <= negligible) cycle
+      do c = 1, nodes
+        if (abs(w(c)) <= negligible .or. n(c) < n(a)) cycle
+        pair = stiffness*w(a)*w(c)
+        do p = 0, 2
+          column = n(a) + p
+          do q = 0, 2
+            line = n(c) + q
+            if (line < column) cycle
+            if (whole) then
+              if (p /= q) cycle
+              part = pair
+            else
+              part = pair*direction(p+1)*direction(q+1)
+            end if
+            ! the entry exists, since nodes of one element are coupled
+            k = first_not_below(matrix%matrix_row, matrix%matrix_start(column), matrix%matrix_start(column+1) - 1, line)
+            matrix%values(k) = matrix%values(k) + part
           end do
         end do
       end do
-    end subroutine add_spring
-
-    !> Place of an entry of the lower triangle; it exists, since nodes of one element are coupled.
-    pure integer function entry_of(column, line)
-      integer, intent(in) :: column, line
-      integer :: low, high, middle
-      low = matrix%matrix_start(column)
-      high = matrix%matrix_start(column+1) - 1
-      do while (low < high)
-        middle = (low + high)/2
-        if (matrix%matrix_row(middle) < line) then
-          low = middle + 1
-        else
-          high = middle
-        end if
-      end do
-      entry_of = low
-    end function entry_of
-  end subroutine add_supports
+    end do
+  end subroutine add_spring
 
   !> Adds k/h H^T c of the springs to the unknowns of the solver; nonzero: 1 where some are not zero.
   !>
@@ -182,24 +177,15 @@ contains
     type(finite_elements) :: fe
     type(element_solver) :: matrix
     type(springs) :: spring
-    integer :: a, b, count, e, i, n
+    integer :: a, b, e, i, n
 
     call open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
     if (status /= table_open) return
-    count = size(matrix%rows)
-    b = 0
     do i = 0, users - 1
       if (.not. spring%stiffness(i) > 0) cycle
       if (all(spring%known(:,i) == 0)) cycle
-      if (matrix%rows(b) /= rows%master(i)) then
-        do b = 0, count - 1
-          if (matrix%rows(b) == rows%master(i)) exit
-        end do
-        if (b == count) then
-          b = 0
-          cycle
-        end if
-      end if
+      b = place_of(matrix, rows%master(i))
+      if (b < 0) cycle
       nonzero = 1
       e = state%bodies%element_ptr(rows%master(i)) + rows%element(1,i)
       do a = 1, fe%element_size(e)

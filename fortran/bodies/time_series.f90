@@ -1,6 +1,7 @@
 !> Piecewise linear functions of time.
 module time_series
   use kinds, only: dp, i4, i8
+  use curves, only: find_segment
   use state_tables, only: series_table, open_table
   use table_registry, only: table_open
   implicit none
@@ -42,14 +43,8 @@ contains
             high = middle
           end if
         end if
-        do while (high - low > 1)
-          middle = (low + high)/2
-          if (times(middle) <= time) then
-            low = middle
-          else
-            high = middle
-          end if
-        end do
+        low = find_segment(times, low, high, time)
+        high = low + 1
         interval(k) = low
         result(k) = values(low) + (values(high) - values(low))*((time - times(low))/(times(high) - times(low)))
       end if

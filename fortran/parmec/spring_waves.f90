@@ -7,6 +7,7 @@
 module spring_waves
 !$ use omp_lib, only: omp_get_num_threads, omp_get_thread_num
   use kinds, only: dp, i4, i8
+  use ordered_lists, only: first_not_below
   use explicit_model, only: model_tables
   use linear_springs, only: batch_forces
   use particle_forces, only: sum_block
@@ -108,17 +109,7 @@ contains
   pure integer(i4) function first_batch(model, particle) result(low)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: particle
-    integer(i4) :: high, middle
 
-    low = 0
-    high = int(model%batches%rows, i4)
-    do while (low < high)
-      middle = (low + high)/2
-      if (model%batches%low(middle) < particle) then
-        low = middle + 1
-      else
-        high = middle
-      end if
-    end do
+    low = first_not_below(model%batches%low, 0, int(model%batches%rows, i4), particle)
   end function first_batch
 end module spring_waves
