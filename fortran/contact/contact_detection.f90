@@ -22,6 +22,17 @@ module contact_detection
   integer(i4), parameter :: averaged = 0, manifold_points = 2, sphere = 2           !< value of `patched`; kinds below are polyhedra
   integer(i4), parameter :: done = 0, search = 1, results_lack = 2, rows_lack = 3   !< outcomes
 
+  !> What is asked of `detect`, and how far it has come.
+  type :: detection
+    integer(i4) :: first, left                 !< first contact; rows in use
+    integer(i4) :: patched, speculative
+    real(dp) :: epsilon, margin, time
+    integer(i8) :: step_number
+    real(dp) :: limits(3)
+    integer(i8) :: next_id
+    integer(i4) :: outcome = done, needed = 0, error = 0, wrong = 0
+  end type detection
+
 contains
 
   !> Runs stages `from` to `to` of contact detection.  Stage 1: known contacts follow the shapes (`select_contacts`, `find_contacts`,
@@ -51,7 +62,7 @@ contains
     integer(i4), intent(in) :: excluded(2,0:exclusions-1)
     integer(i4), intent(out) :: outcome, stage, needed, left, error
     type(detection_tables) :: tables
-    integer(i4) :: wrong
+    type(detection) :: run
 
     needed = 0
     left = last
@@ -59,155 +70,194 @@ contains
     stage = from
     call open_detection(handles, tables, outcome)
     if (outcome /= table_open) return
-    outcome = done
+    run = detection(first, last, patched, speculative, epsilon, margin, time, step_number, limits, next_id)
     associate (work => tables%work, rows => tables%rows)
       do stage = from, to
         select case (stage)
         case (follow)
-          call follow_contacts
-          work%first_new = left
+          call follow_contacts(tables, run)
+          work%first_new = run%left
         case (join)
           if (patched /= averaged .and. work%known > 0) &
-            call create(work%known, work%known_one, work%known_two, work%alive)
+            call create(tables, run, work%known, work%known_one, work%known_two, work%alive, excluded)
         case (find)
-          call find_new_contacts
+          call find_new_contacts(tables, run, excluded)
         end select
-        if (outcome /= done .or. error /= 0) exit
+        if (run%outcome /= done .or. run%error /= 0) exit
       end do
-      work%cohesive = merge(1_i4, 0_i4, any(rows%cohesion(first:left-1) > 0))
+      work%cohesive = merge(1_i4, 0_i4, any(rows%cohesion(first:run%left-1) > 0))
     end associate
-    if (error /= 0) stage = wrong
-
-  contains
-
-    !> Evaluates known contacts at the present shapes, and removes those that opened.
-    subroutine follow_contacts
-      integer(i4) :: count, lost
-
-      tables%work%known = 0
-      if (left == first .or. lacks_room(left - first)) return
-      call select_contacts(first, left, patched /= averaged, tables%rows, tables%work, count)
-      tables%work%known = count
-      if (count == 0) return
-      call look_at(count, tables%work%known_one, tables%work%known_two, 1_i4)
-      if (error /= 0) return
-      call update_rows(first, left, epsilon, time, tables%work%updates, patched /= averaged, tables%work, tables%found, &
-        tables%patches, tables%state, tables%materials, tables%rows, lost)
-      if (lost > 0) call keep_from(first)
-    end subroutine follow_contacts
-
-    subroutine find_new_contacts
-      integer(i4) :: inside, count, bodies
-      integer(i8) :: flags
-      integer(i4), allocatable :: none_alive(:)
-
-      bodies = int(tables%state%bodies%rows, i4)
-      associate (work => tables%work)
-        work%found = 0
-        work%guesses = 0
-        work%removed = 0
-        if (work%fresh == 0) then
-          call boxes_inside(tables, inside, flags)
-          work%present_flags = flags
-          if (inside == 0 .or. flags /= work%flags) outcome = search
-        else if (work%fresh < 0) then
-          outcome = search
-        end if
-        if (outcome == search) return
-        call select_pairs(first, left, bodies, tables%shapes, tables%rows, work, count)
-        work%found = count
-        if (lacks_room(count)) return
-        if (count > 0) then
-          call look_at(count, work%first, work%second, 0_i4)
-          if (error /= 0) return
-          allocate (none_alive(0:count-1), source=0_i4)
-          call create(count, work%first, work%second, none_alive)
-          if (outcome /= done) return
-          call note_apart(count, work, tables%found)
-          work%guesses = count_guesses(count)
-        end if
-        if (patched == manifold_points) call hide_edges
-        if (left == work%first_new) return
-        call sparsify_rows(first, work%first_new, left, limits(1), limits(2), limits(3), merge(1_i4, 0_i4, patched /= averaged), &
-          bodies, next_id, tables%shapes, tables%rows, work%keep, count)
-        work%removed = count
-        if (count > 0) call keep_from(work%first_new)
-      end associate
-    end subroutine find_new_contacts
-
-    !> Removes contacts that would stop bodies sliding over seams.
-    subroutine hide_edges
-      integer(i4) :: hidden, known
-
-      call replace_hidden_edges(first, left, epsilon, tables%state, tables%shapes, tables%rows, tables%work%keep, hidden)
-      if (hidden == 0) return
-      known = tables%work%first_new - first
-      tables%work%first_new = first + sum(tables%work%keep(0:known-1))
-      call keep_from(first)
-    end subroutine hide_edges
-
-    !> Whether the tables of results are too short for so many pairs.
-    logical function lacks_room(pairs)
-      integer(i4), intent(in) :: pairs
-
-      lacks_room = pairs > size(tables%found%status) .or. (patched /= averaged .and. pairs > size(tables%patches%slots))
-      if (.not. lacks_room) return
-      outcome = results_lack
-      needed = pairs
-    end function lacks_room
-
-    !> Number of pairs with a degenerate contact, whose normal is a guess; pairs of excluded surfaces have none.
-    integer(i4) function count_guesses(pairs)
-      integer(i4), intent(in) :: pairs
-      integer(i4) :: c
-
-      do c = 0, pairs - 1
-        if (tables%found%degenerate(c) == 0) cycle
-        if (is_excluded(tables%found%surface(:,c), excluded)) tables%found%degenerate(c) = 0
-      end do
-      count_guesses = int(count(tables%found%status(0:pairs-1) == 1 .and. tables%found%degenerate(0:pairs-1) == 1), i4)
-    end function count_guesses
-
-    !> Evaluates contacts and patches of `n` pairs of primitives.
-    subroutine look_at(n, one, two, frozen)
-      integer(i4), intent(in) :: n, one(0:), two(0:), frozen
-
-      call find_contacts(n, one, two, epsilon, tables%shapes, speculative, frozen, &
-        merge(1_i4, 0_i4, patched == manifold_points), tables%found, error, wrong)
-      if (error /= 0 .or. patched == averaged) return
-      if (patched == manifold_points) then
-        call find_manifolds(n, one, two, epsilon, tables%shapes, tables%state%bodies%kind, tables%found, tables%patches)
-        where (max(tables%shapes%kind(one(0:n-1)), tables%shapes%kind(two(0:n-1))) >= sphere) tables%patches%slots(0:n-1) = 1
-        return
-      end if
-      call find_patches(n, one, two, max(epsilon, margin), merge(1_i4, 0_i4, margin > 0), tables%shapes, tables%found, &
-        tables%patches)
-    end subroutine look_at
-
-    !> Appends rows for contacts among `n` pairs; points in `alive` have rows already.
-    subroutine create(n, one, two, alive)
-      integer(i4), intent(in) :: n, one(0:), two(0:), alive(0:)
-      integer(i4) :: created
-
-      call create_rows(left, n, epsilon, time, step_number, tables%work%updates, excluded, one, two, patched /= averaged, alive, &
-        tables%found, tables%patches, tables%shapes%body, tables%state, tables%materials, tables%rows, created)
-      if (left + created > size(tables%rows%id)) then
-        outcome = rows_lack
-        needed = left + created
-      else
-        left = left + created
-      end if
-    end subroutine create
-
-    !> Keeps of the rows from `row` on only those that `keep` marks.
-    subroutine keep_from(row)
-      integer(i4), intent(in) :: row
-      integer(i4) :: used
-
-      used = left
-      call keep_rows(row, used, tables%work%keep, tables%rows, left)
-    end subroutine keep_from
+    outcome = run%outcome
+    needed = run%needed
+    left = run%left
+    error = run%error
+    if (error /= 0) stage = run%wrong
   end subroutine detect
+
+  !> Evaluates known contacts at the present shapes, and removes those that opened.
+  subroutine follow_contacts(tables, run)
+    type(detection_tables), intent(inout) :: tables
+    type(detection), intent(inout) :: run
+    integer(i4) :: count, lost
+
+    tables%work%known = 0
+    if (run%left == run%first) return
+    call check_room(tables, run%left - run%first, run)
+    if (run%outcome /= done) return
+    call select_contacts(run%first, run%left, run%patched /= averaged, tables%rows, tables%work, count)
+    tables%work%known = count
+    if (count == 0) return
+    call look_at(tables, run, count, tables%work%known_one, tables%work%known_two, 1_i4)
+    if (run%error /= 0) return
+    call update_rows(run%first, run%left, run%epsilon, run%time, tables%work%updates, run%patched /= averaged, tables%work, &
+      tables%found, tables%patches, tables%state, tables%materials, tables%rows, lost)
+    if (lost > 0) call keep_from(tables, run%first, run%left)
+  end subroutine follow_contacts
+
+  !> Evaluates pairs whose fat boxes overlap, and appends rows for their contacts but those that sparsification removes.
+  subroutine find_new_contacts(tables, run, excluded)
+    type(detection_tables), intent(inout) :: tables
+    type(detection), intent(inout) :: run
+    integer(i4), intent(in) :: excluded(:,0:)
+    integer(i4) :: count, bodies
+
+    bodies = int(tables%state%bodies%rows, i4)
+    associate (work => tables%work)
+      work%found = 0
+      work%guesses = 0
+      work%removed = 0
+      call check_boxes(tables, run)
+      if (run%outcome /= done) return
+      call select_pairs(run%first, run%left, bodies, tables%shapes, tables%rows, work, count)
+      work%found = count
+      call check_room(tables, count, run)
+      if (run%outcome /= done) return
+      if (count > 0) call evaluate_pairs(tables, run, count, excluded)
+      if (run%error /= 0 .or. run%outcome /= done) return
+      if (run%patched == manifold_points) call hide_edges(tables, run)
+      if (run%left == work%first_new) return
+      call sparsify_rows(run%first, work%first_new, run%left, run%limits(1), run%limits(2), run%limits(3), &
+        merge(1_i4, 0_i4, run%patched /= averaged), bodies, run%next_id, tables%shapes, tables%rows, work%keep, count)
+      work%removed = count
+      if (count > 0) call keep_from(tables, work%first_new, run%left)
+    end associate
+  end subroutine find_new_contacts
+
+  !> Asks for a new search where boxes have left their fat boxes, or flags of self-contact have changed.
+  subroutine check_boxes(tables, run)
+    type(detection_tables), intent(inout) :: tables
+    type(detection), intent(inout) :: run
+    integer(i4) :: inside
+    integer(i8) :: flags
+
+    associate (work => tables%work)
+      if (work%fresh == 0) then
+        call boxes_inside(tables, inside, flags)
+        work%present_flags = flags
+        if (inside == 0 .or. flags /= work%flags) run%outcome = search
+      else if (work%fresh < 0) then
+        run%outcome = search
+      end if
+    end associate
+  end subroutine check_boxes
+
+  !> Evaluates the `pairs` selected pairs and appends rows for their contacts.
+  subroutine evaluate_pairs(tables, run, pairs, excluded)
+    type(detection_tables), intent(inout) :: tables
+    type(detection), intent(inout) :: run
+    integer(i4), intent(in) :: pairs, excluded(:,0:)
+    integer(i4), allocatable :: none_alive(:)
+    integer(i4) :: c
+
+    associate (work => tables%work, found => tables%found)
+      call look_at(tables, run, pairs, work%first, work%second, 0_i4)
+      if (run%error /= 0) return
+      allocate (none_alive(0:pairs-1), source=0_i4)
+      call create(tables, run, pairs, work%first, work%second, none_alive, excluded)
+      if (run%outcome /= done) return
+      call note_apart(pairs, work, found)
+      ! the normal of a degenerate contact is a guess; pairs of excluded surfaces have no contacts
+      do c = 0, pairs - 1
+        if (found%degenerate(c) == 0) cycle
+        if (is_excluded(found%surface(:,c), excluded)) found%degenerate(c) = 0
+      end do
+      work%guesses = int(count(found%status(0:pairs-1) == 1 .and. found%degenerate(0:pairs-1) == 1), i4)
+    end associate
+  end subroutine evaluate_pairs
+
+  !> Removes contacts that would stop bodies sliding over seams.
+  subroutine hide_edges(tables, run)
+    type(detection_tables), intent(inout) :: tables
+    type(detection), intent(inout) :: run
+    integer(i4) :: hidden, known
+
+    call replace_hidden_edges(run%first, run%left, run%epsilon, tables%state, tables%shapes, tables%rows, tables%work%keep, hidden)
+    if (hidden == 0) return
+    known = tables%work%first_new - run%first
+    tables%work%first_new = run%first + sum(tables%work%keep(0:known-1))
+    call keep_from(tables, run%first, run%left)
+  end subroutine hide_edges
+
+  !> Asks for room where the tables of results are too short for so many pairs.
+  subroutine check_room(tables, pairs, run)
+    type(detection_tables), intent(in) :: tables
+    integer(i4), intent(in) :: pairs
+    type(detection), intent(inout) :: run
+    logical :: lacks
+
+    lacks = pairs > size(tables%found%status)
+    if (run%patched /= averaged) lacks = lacks .or. pairs > size(tables%patches%slots)
+    if (.not. lacks) return
+    run%outcome = results_lack
+    run%needed = pairs
+  end subroutine check_room
+
+  !> Evaluates contacts and patches of `n` pairs of primitives.
+  subroutine look_at(tables, run, n, one, two, frozen)
+    type(detection_tables), intent(inout) :: tables
+    type(detection), intent(inout) :: run
+    integer(i4), intent(in) :: n, one(0:), two(0:), frozen
+
+    call find_contacts(n, one, two, run%epsilon, tables%shapes, run%speculative, frozen, &
+      merge(1_i4, 0_i4, run%patched == manifold_points), tables%found, run%error, run%wrong)
+    if (run%error /= 0 .or. run%patched == averaged) return
+    if (run%patched == manifold_points) then
+      call find_manifolds(n, one, two, run%epsilon, tables%shapes, tables%state%bodies%kind, tables%found, tables%patches)
+      where (max(tables%shapes%kind(one(0:n-1)), tables%shapes%kind(two(0:n-1))) >= sphere) tables%patches%slots(0:n-1) = 1
+      return
+    end if
+    call find_patches(n, one, two, max(run%epsilon, run%margin), merge(1_i4, 0_i4, run%margin > 0), tables%shapes, tables%found, &
+      tables%patches)
+  end subroutine look_at
+
+  !> Appends rows for contacts among `n` pairs; points in `alive` have rows already.
+  subroutine create(tables, run, n, one, two, alive, excluded)
+    type(detection_tables), intent(inout) :: tables
+    type(detection), intent(inout) :: run
+    integer(i4), intent(in) :: n, one(0:), two(0:), alive(0:), excluded(:,0:)
+    integer(i4) :: created
+
+    call create_rows(run%left, n, run%epsilon, run%time, run%step_number, tables%work%updates, excluded, one, two, &
+      run%patched /= averaged, alive, tables%found, tables%patches, tables%shapes%body, tables%state, tables%materials, &
+      tables%rows, created)
+    if (run%left + created > size(tables%rows%id)) then
+      run%outcome = rows_lack
+      run%needed = run%left + created
+    else
+      run%left = run%left + created
+    end if
+  end subroutine create
+
+  !> Keeps of the rows from `row` up to `left` only those that `keep` marks.
+  subroutine keep_from(tables, row, left)
+    type(detection_tables), intent(inout) :: tables
+    integer(i4), intent(in) :: row
+    integer(i4), intent(inout) :: left
+    integer(i4) :: used
+
+    used = left
+    call keep_rows(row, used, tables%work%keep, tables%rows, left)
+  end subroutine keep_from
 
   !> Calls `sparsify_rows` on tables given by handles; failure 100: a handle is void.
   subroutine sparsify_new(shape_handles, constraints, first, new, last, limits, within, nbody, next_id, keep, removed, failure, &

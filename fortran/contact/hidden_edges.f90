@@ -19,6 +19,14 @@ module hidden_edges
   real(dp), parameter :: rising = 1.0e-6_dp                   !< least angle between faces that are not flush
   integer(i4), parameter :: nobody = -1
 
+  !> Contacts of every curved primitive with polyhedra, as linked lists.
+  type :: chains
+    integer(i4) :: shared = 0                !< contacts of primitives that have others
+    integer(i4), allocatable :: latest(:)    !< of primitives: their last contact
+    integer(i4), allocatable :: before(:)    !< of contacts: the one before
+    logical, allocatable :: on_face(:)       !< of contacts: with the inside of a face
+  end type chains
+
 contains
 
   !> Replaces or removes contacts of spheres and ellipsoids with edges and corners of polyhedra that do not rise, by more than epsilon,
@@ -37,114 +45,126 @@ contains
     type(constraint_table), intent(in) :: rows
     integer(i4), intent(inout) :: keep(0:)
     integer(i4), intent(out) :: hidden
-    integer(i4), allocatable :: latest(:), before(:)  ! contact rows of every curved primitive, as linked lists
-    logical, allocatable :: on_face(:)
-    integer(i4) :: k, shared, face, carrier
+    type(chains) :: curved
+    integer(i4) :: k, face, carrier
 
     hidden = 0
     keep(0:last-first-1) = 1
-    call list_contacts
-    if (shared == 0) return
+    call chain_contacts(first, last, shapes, rows, curved)
+    if (curved%shared == 0) return
 
-    allocate (on_face(first:last-1), source=.false.)
     do k = first, last - 1
-      if (.not. meets_polyhedron(k)) cycle
-      face = foremost_face(k)
-      on_face(k) = dot_product(shapes%normal(:,face), rows%base(:,3,k)) > one_direction
+      if (.not. meets_polyhedron(shapes, rows, k)) cycle
+      face = foremost_face(shapes, rows, k)
+      curved%on_face(k) = dot_product(shapes%normal(:,face), rows%base(:,3,k)) > one_direction
     end do
     do k = first, last - 1
-      if (.not. meets_polyhedron(k) .or. on_face(k) .or. rows%cohesion(k) > 0.0_dp) cycle
-      carrier = carrying_contact(k)
+      if (.not. meets_polyhedron(shapes, rows, k) .or. curved%on_face(k) .or. rows%cohesion(k) > 0.0_dp) cycle
+      carrier = carrying_contact(curved, rows, epsilon, k)
       if (carrier == nobody) cycle
-      face = foremost_face(k)
-      associate (away => place(carrier) - place(k))
+      face = foremost_face(shapes, rows, k)
+      associate (away => place(rows, carrier) - place(rows, k))
         if (dot_product(away, shapes%normal(:,face)) > rising*norm2(away)) then
-          call turn_to_face(k, shapes%normal(:,face))
+          call turn_to_face(state, shapes, rows, epsilon, k, shapes%normal(:,face))
         else
           keep(k-first) = 0
           hidden = hidden + 1
         end if
       end associate
     end do
-
-  contains
-
-    subroutine list_contacts
-      integer(i4) :: k
-
-      allocate (latest(0:shapes%primitives-1), source=nobody)
-      allocate (before(first:last-1))
-      shared = 0
-      do k = first, last - 1
-        if (.not. meets_polyhedron(k)) cycle
-        associate (own => rows%master_primitive(k))
-          if (latest(own) /= nobody) shared = shared + 1
-          before(k) = latest(own)
-          latest(own) = k
-        end associate
-      end do
-    end subroutine list_contacts
-
-    !> Polyhedra are slaves of spheres and ellipsoids.
-    pure logical function meets_polyhedron(k)
-      integer(i4), intent(in) :: k
-
-      meets_polyhedron = shapes%kind(rows%master_primitive(k)) >= sphere .and. shapes%kind(rows%slave_primitive(k)) < sphere
-    end function meets_polyhedron
-
-    !> The outer face of the polyhedron whose normal is nearest to that of the contact.
-    pure integer(i4) function foremost_face(k) result(face)
-      integer(i4), intent(in) :: k
-      integer(i4) :: i
-      real(dp) :: cosine, largest
-
-      face = nobody
-      largest = -2.0_dp
-      associate (of => rows%slave_primitive(k))
-        do i = shapes%face_ptr(of), shapes%face_ptr(of) + shapes%outer_count(of) - 1
-          cosine = dot_product(shapes%normal(:,i), rows%base(:,3,k))
-          if (cosine <= largest) cycle
-          largest = cosine
-          face = i
-        end do
-      end associate
-    end function foremost_face
-
-    !> A contact of the same sphere or ellipsoid with a face above which the place of contact k does not rise.
-    pure integer(i4) function carrying_contact(k) result(other)
-      integer(i4), intent(in) :: k
-
-      other = latest(rows%master_primitive(k))
-      do while (other /= nobody)
-        if (on_face(other)) then
-          if (dot_product(place(k) - place(other), rows%base(:,3,other)) <= epsilon) return
-        end if
-        other = before(other)
-      end do
-    end function carrying_contact
-
-    !> The contact's point on the polyhedron.
-    pure function place(k)
-      integer(i4), intent(in) :: k
-      real(dp) :: place(3)
-
-      place = rows%point(:,k) - rows%gap(k)*rows%base(:,3,k)
-    end function place
-
-    !> Turns contact k into a contact with the plane of its face.
-    subroutine turn_to_face(k, normal)
-      integer(i4), intent(in) :: k
-      real(dp), intent(in) :: normal(3)
-      real(dp) :: edge(3), axes(3,3), support(3)
-
-      edge = place(k)
-      axes = axes_of(shapes, rows%master_primitive(k))
-      support = matmul(normal, axes)
-      rows%point(:,k) = centre_of(shapes, rows%master_primitive(k)) - matmul(axes, support)/norm2(support)
-      rows%gap(k) = dot_product(rows%point(:,k) - edge, normal)
-      call frame(normal, epsilon, rows%base(:,:,k))
-      call referential(state, rows%master(k), rows%point(:,k), rows%master_point(:,k))
-      call referential(state, rows%slave(k), rows%point(1:3,k) - rows%gap(k)*normal, rows%slave_point(:,k))
-    end subroutine turn_to_face
   end subroutine replace_hidden_edges
+
+  !> Chains the contacts of every sphere and ellipsoid with polyhedra.
+  subroutine chain_contacts(first, last, shapes, rows, curved)
+    integer(i4), intent(in) :: first, last
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    type(chains), intent(out) :: curved
+    integer(i4) :: k
+
+    allocate (curved%latest(0:shapes%primitives-1), source=nobody)
+    allocate (curved%before(first:last-1))
+    allocate (curved%on_face(first:last-1), source=.false.)
+    do k = first, last - 1
+      if (.not. meets_polyhedron(shapes, rows, k)) cycle
+      associate (own => rows%master_primitive(k))
+        if (curved%latest(own) /= nobody) curved%shared = curved%shared + 1
+        curved%before(k) = curved%latest(own)
+        curved%latest(own) = k
+      end associate
+    end do
+  end subroutine chain_contacts
+
+  !> Whether contact k is that of a sphere or ellipsoid with a polyhedron; polyhedra are slaves then.
+  pure logical function meets_polyhedron(shapes, rows, k)
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: k
+
+    meets_polyhedron = shapes%kind(rows%master_primitive(k)) >= sphere .and. shapes%kind(rows%slave_primitive(k)) < sphere
+  end function meets_polyhedron
+
+  !> The outer face of the polyhedron whose normal is nearest to that of contact k.
+  pure integer(i4) function foremost_face(shapes, rows, k) result(face)
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: k
+    integer(i4) :: i
+    real(dp) :: cosine, largest
+
+    face = nobody
+    largest = -2.0_dp
+    associate (of => rows%slave_primitive(k))
+      do i = shapes%face_ptr(of), shapes%face_ptr(of) + shapes%outer_count(of) - 1
+        cosine = dot_product(shapes%normal(:,i), rows%base(:,3,k))
+        if (cosine <= largest) cycle
+        largest = cosine
+        face = i
+      end do
+    end associate
+  end function foremost_face
+
+  !> A contact of the same sphere or ellipsoid with a face above which the place of contact k does not rise; `nobody`: there is none.
+  pure integer(i4) function carrying_contact(curved, rows, epsilon, k) result(other)
+    type(chains), intent(in) :: curved
+    type(constraint_table), intent(in) :: rows
+    real(dp), intent(in) :: epsilon
+    integer(i4), intent(in) :: k
+
+    other = curved%latest(rows%master_primitive(k))
+    do while (other /= nobody)
+      if (curved%on_face(other)) then
+        if (dot_product(place(rows, k) - place(rows, other), rows%base(:,3,other)) <= epsilon) return
+      end if
+      other = curved%before(other)
+    end do
+  end function carrying_contact
+
+  !> The point of contact k on the polyhedron.
+  pure function place(rows, k)
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: k
+    real(dp) :: place(3)
+
+    place = rows%point(:,k) - rows%gap(k)*rows%base(:,3,k)
+  end function place
+
+  !> Turns contact k into a contact with the plane of its face.
+  subroutine turn_to_face(state, shapes, rows, epsilon, k, normal)
+    type(bodies_and_triples), intent(in) :: state
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: k
+    real(dp), intent(in) :: epsilon, normal(3)
+    real(dp) :: edge(3), axes(3,3), support(3)
+
+    edge = place(rows, k)
+    axes = axes_of(shapes, rows%master_primitive(k))
+    support = matmul(normal, axes)
+    rows%point(:,k) = centre_of(shapes, rows%master_primitive(k)) - matmul(axes, support)/norm2(support)
+    rows%gap(k) = dot_product(rows%point(:,k) - edge, normal)
+    call frame(normal, epsilon, rows%base(:,:,k))
+    call referential(state, rows%master(k), rows%point(:,k), rows%master_point(:,k))
+    call referential(state, rows%slave(k), rows%point(1:3,k) - rows%gap(k)*normal, rows%slave_point(:,k))
+  end subroutine turn_to_face
 end module hidden_edges

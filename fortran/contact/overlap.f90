@@ -13,7 +13,8 @@
 !> They take most of the time, and are left out where the rest is large.
 module overlap
   use kinds, only: dp, i4, i8
-  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, first_aligned, largest_warp
+  use alignment, only: first_aligned
+  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, largest_warp
   use facets, only: boundary, facet_batch, empty_boundary, add_polygon, reserve_facets
   use edge_crossings, only: most_sides, crossing_work, reserve_crossings, intersect_by_edges
   implicit none

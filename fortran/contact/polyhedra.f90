@@ -4,12 +4,11 @@
 !> origin.  Every vertex has bit masks of the other body's planes that it touches or lies beyond.  AND of the masks over a
 !> face, or over all vertices, rejects it; OR gives the planes that may cut it.
 module polyhedra
-  use, intrinsic :: iso_c_binding, only: c_loc, c_intptr_t
   use kinds, only: dp, i4, i8
   implicit none
   private
   public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
-            mark_faces, faces_across, largest_warp, first_aligned
+            mark_faces, faces_across, largest_warp
 
   integer(i4), parameter :: lanes = 8       !< vertices processed together; vertex arrays are padded to a multiple
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
@@ -59,15 +58,6 @@ module polyhedra
   end type polyhedron
 
 contains
-
-  !> Index in an array at which its first whole cache line starts: numbers that straddle two lines are slow.
-  integer(i4) function first_aligned(x)
-    real(dp), intent(in), target, contiguous :: x(:)
-    integer(c_intptr_t), parameter :: line = 64
-    integer(c_intptr_t) :: address
-    address = transfer(c_loc(x), address)
-    first_aligned = int(1 + modulo(-address, line)/8, i4)
-  end function first_aligned
 
   !> Makes room for a polyhedron of up to `vertices` vertices and `faces` faces, and for marks of another one of that size.
   subroutine reserve_polyhedron(body, vertices, faces)

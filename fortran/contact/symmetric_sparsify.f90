@@ -40,6 +40,7 @@ contains
     type(area_table) :: areas
     type(point_table) :: points
     integer :: i, k, other
+    logical :: large
 
     i = table_size(int(last - first))
     allocate (areas%key(0:i-1), areas%area(0:i-1), points%head(0:i-1), points%next(0:last-first-1))
@@ -49,105 +50,118 @@ contains
     points%inverse_cell = 0.0_dp
     if (min_distance > 0.0_dp) points%inverse_cell = 0.25_dp/min_distance
     do k = first, new - 1
-      call stay(k)
+      call stay(rows, k, areas, points)
     end do
     removed = 0
     gained = 0.0_dp
     do i = 0, last - new - 1
       k = order(i)
       keep(k-new) = 0
-      other = coincident(k)
+      other = coincident(rows, points, min_distance, k)
+      large = .not. rows%area(k) < min_area
+      if (large) large = .not. is_minor(shapes, rows, areas, threshold, k)
       if (other >= 0) then
-        if (.not. (rows%area(k) < min_area .or. is_minor(k)) .and. abs(dot_product(rows%base(:,3,k), &
-          rows%base(:,3,other))) > facing) &
+        if (large .and. abs(dot_product(rows%base(:,3,k), rows%base(:,3,other))) > facing) &
           gained(other) = gained(other) + rows%area(k)
-      else if (.not. (rows%area(k) < min_area .or. is_minor(k))) then
+      else if (large) then
         keep(k-new) = 1
-        call stay(k)
+        call stay(rows, k, areas, points)
       end if
       removed = removed + (1 - keep(k-new))
     end do
+  end subroutine sparsify_symmetrically
 
-  contains
+  !> Enters contact k, which stays, into the tables.
+  subroutine stay(rows, k, areas, points)
+    type(constraint_table), intent(in) :: rows
+    integer, intent(in) :: k
+    type(area_table), intent(inout) :: areas
+    type(point_table), intent(inout) :: points
+    integer :: place
 
-    !> Enters a contact that stays into the tables.
-    subroutine stay(k)
-      integer, intent(in) :: k
-      integer :: place
+    call raise_area(areas, min(rows%slave_primitive(k), rows%master_primitive(k)), max(rows%slave_primitive(k), &
+      rows%master_primitive(k)), rows%area(k))
+    place = hash_of(cell_of(rows%point(:,k), points%inverse_cell), pair_of(rows, k), size(points%head))
+    points%next(k-points%first) = points%head(place)
+    points%head(place) = k
+  end subroutine stay
 
-      call raise_area(areas, min(rows%slave_primitive(k), rows%master_primitive(k)), max(rows%slave_primitive(k), &
-        rows%master_primitive(k)), rows%area(k))
-      place = hash_of(cell_of(rows%point(:,k), points%inverse_cell), pair_of(k), size(points%head))
-      points%next(k-first) = points%head(place)
-      points%head(place) = k
-    end subroutine stay
+  !> A number for the two bodies of contact k; other pairs may have the same.
+  pure integer(i4) function pair_of(rows, k)
+    type(constraint_table), intent(in) :: rows
+    integer, intent(in) :: k
 
-    !> A number for the two bodies of a contact; other pairs may have the same.
-    pure integer(i4) function pair_of(k)
-      integer, intent(in) :: k
+    pair_of = int(iand(mixed(pair_key(min(rows%slave(k), rows%master(k)), max(rows%slave(k), rows%master(k)))), &
+      1073741823_i8), i4)
+  end function pair_of
 
-      pair_of = int(iand(mixed(pair_key(min(rows%slave(k), rows%master(k)), max(rows%slave(k), rows%master(k)))), &
-        1073741823_i8), i4)
-    end function pair_of
+  !> Whether contacts k and l are of the same two bodies.
+  pure logical function same_bodies(rows, k, l)
+    type(constraint_table), intent(in) :: rows
+    integer, intent(in) :: k, l
 
-    !> Whether rule 2 removes row k.
-    pure logical function is_minor(k)
-      integer, intent(in) :: k
-      integer :: i, j, one, two
-      real(dp) :: largest
+    same_bodies = min(rows%slave(k), rows%master(k)) == min(rows%slave(l), rows%master(l)) .and. &
+      max(rows%slave(k), rows%master(k)) == max(rows%slave(l), rows%master(l))
+  end function same_bodies
 
-      largest = 0.0_dp
-      if (threshold > 0.0_dp) then
-        do i = -1, shapes%adjacent_count(rows%slave_primitive(k)) - 1
-          one = near(rows%slave_primitive(k), i)
-          if (shapes%kind(one) /= shapes%kind(rows%slave_primitive(k))) cycle
-          do j = -1, shapes%adjacent_count(rows%master_primitive(k)) - 1
-            two = near(rows%master_primitive(k), j)
-            if (shapes%kind(two) == shapes%kind(rows%master_primitive(k))) largest = max(largest, largest_area(areas, &
-              min(one, two), max(one, two)))
-          end do
+  !> Whether rule 2 removes row k.
+  pure logical function is_minor(shapes, rows, areas, threshold, k)
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    type(area_table), intent(in) :: areas
+    real(dp), intent(in) :: threshold
+    integer, intent(in) :: k
+    integer :: i, j, one, two
+    real(dp) :: largest
+
+    largest = 0.0_dp
+    if (threshold > 0.0_dp) then
+      do i = -1, shapes%adjacent_count(rows%slave_primitive(k)) - 1
+        one = near(shapes, rows%slave_primitive(k), i)
+        if (shapes%kind(one) /= shapes%kind(rows%slave_primitive(k))) cycle
+        do j = -1, shapes%adjacent_count(rows%master_primitive(k)) - 1
+          two = near(shapes, rows%master_primitive(k), j)
+          if (shapes%kind(two) == shapes%kind(rows%master_primitive(k))) &
+            largest = max(largest, largest_area(areas, min(one, two), max(one, two)))
         end do
-      end if
-      is_minor = rows%area(k) < threshold*largest
-    end function is_minor
+      end do
+    end if
+    is_minor = rows%area(k) < threshold*largest
+  end function is_minor
 
-    !> A primitive itself for number -1, or one adjacent to it.
-    pure integer function near(primitive, number)
-      integer(i4), intent(in) :: primitive
-      integer, intent(in) :: number
+  !> A primitive itself for number -1, or one adjacent to it.
+  pure integer function near(shapes, primitive, number)
+    type(shape_tables), intent(in) :: shapes
+    integer(i4), intent(in) :: primitive
+    integer, intent(in) :: number
 
-      near = primitive
-      if (number >= 0) near = shapes%adjacent(shapes%adjacent_ptr(primitive)+number)
-    end function near
+    near = primitive
+    if (number >= 0) near = shapes%adjacent(shapes%adjacent_ptr(primitive)+number)
+  end function near
 
-    !> Row that stays and makes rule 3 remove row k, -1: none.
-    pure integer function coincident(k)
-      integer, intent(in) :: k
-      integer(i8) :: from(3), to(3), x, y, z
-      integer :: other
+  !> Row that stays and makes rule 3 remove row k, -1: none.
+  pure integer function coincident(rows, points, min_distance, k)
+    type(constraint_table), intent(in) :: rows
+    type(point_table), intent(in) :: points
+    real(dp), intent(in) :: min_distance
+    integer, intent(in) :: k
+    integer(i8) :: from(3), to(3), x, y, z
 
-      coincident = -1
-      if (min_distance <= 0.0_dp) return
-      from = cell_of(rows%point(1:3,k) - 2.0_dp*min_distance, points%inverse_cell)
-      to = cell_of(rows%point(1:3,k) + 2.0_dp*min_distance, points%inverse_cell)
-      do z = from(3), to(3)
-        do y = from(2), to(2)
-          do x = from(1), to(1)
-            other = points%head(hash_of([x, y, z], pair_of(k), size(points%head)))
-            do while (other >= 0)
-              if (all(abs(rows%point(1:3,k) - rows%point(1:3,other)) < 2.0_dp*min_distance) .and. &
-                min(rows%slave(k), rows%master(k)) == min(rows%slave(other), rows%master(other)) .and. &
-                max(rows%slave(k), rows%master(k)) == max(rows%slave(other), rows%master(other))) then
-                coincident = other
-                return
-              end if
-              other = points%next(other-first)
-            end do
+    coincident = -1
+    if (min_distance <= 0.0_dp) return
+    from = cell_of(rows%point(1:3,k) - 2.0_dp*min_distance, points%inverse_cell)
+    to = cell_of(rows%point(1:3,k) + 2.0_dp*min_distance, points%inverse_cell)
+    do z = from(3), to(3)
+      do y = from(2), to(2)
+        do x = from(1), to(1)
+          coincident = points%head(hash_of([x, y, z], pair_of(rows, k), size(points%head)))
+          do while (coincident >= 0)
+            if (all(abs(rows%point(1:3,k) - rows%point(1:3,coincident)) < 2.0_dp*min_distance) .and. &
+              same_bodies(rows, k, coincident)) return
+            coincident = points%next(coincident-points%first)
           end do
         end do
       end do
-    end function coincident
-
-  end subroutine sparsify_symmetrically
-
+    end do
+  end function coincident
 end module symmetric_sparsify
