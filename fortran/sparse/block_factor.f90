@@ -17,6 +17,7 @@
 !> Newton matrices are not symmetric, so dpotrf cannot factorise them.  The order is computed once per island for all factors.
 module block_factor
   use kinds, only: dp, i4, i8
+  use matrix3, only: adjugate_of
   implicit none
   private
   public :: block_lu, analyse, factorise, solve_factored
@@ -248,16 +249,7 @@ contains
     logical, intent(inout) :: regular
     real(dp) :: det
 
-    inverse(1,1) = a(2,2)*a(3,3) - a(2,3)*a(3,2)
-    inverse(2,1) = a(2,3)*a(3,1) - a(2,1)*a(3,3)
-    inverse(3,1) = a(2,1)*a(3,2) - a(2,2)*a(3,1)
-    inverse(1,2) = a(1,3)*a(3,2) - a(1,2)*a(3,3)
-    inverse(2,2) = a(1,1)*a(3,3) - a(1,3)*a(3,1)
-    inverse(3,2) = a(1,2)*a(3,1) - a(1,1)*a(3,2)
-    inverse(1,3) = a(1,2)*a(2,3) - a(1,3)*a(2,2)
-    inverse(2,3) = a(1,3)*a(2,1) - a(1,1)*a(2,3)
-    inverse(3,3) = a(1,1)*a(2,2) - a(1,2)*a(2,1)
-    det = a(1,1)*inverse(1,1) + a(1,2)*inverse(2,1) + a(1,3)*inverse(3,1)
+    call adjugate_of(a, inverse, det)
     if (.not. (abs(det) > tiny(1.0_dp) .and. abs(det) <= huge(1.0_dp))) then
       regular = .false.
       return

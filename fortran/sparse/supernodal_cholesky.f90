@@ -30,7 +30,7 @@ contains
     real(dp), intent(in) :: entry(0:nentry-1)
     integer(i4), intent(out) :: failed, status
     type(cholesky) :: factor
-    integer(i4) :: s, t, following, columns, below, tile, i, taken
+    integer(i4) :: s, t, following, columns, below, tile, taken
 
     failed = 0
     call open_table(handle, factor, status)
@@ -40,23 +40,12 @@ contains
     do s = 0, size(factor%first) - 2
       columns = factor%first(s+1) - factor%first(s)
       below = factor%row_ptr(s+1) - factor%row_ptr(s)
-      tile = tiles_of(s)
-      factor%value(factor%head(s):factor%head(s+1)-1) = 0
-      do while (taken < nentry)
-        if (factor%target(taken) >= factor%head(s+1)) exit
-        factor%value(factor%target(taken)) = entry(factor%source(taken))
-        taken = taken + 1
-      end do
-      do i = 0, columns - 1
-        factor%place(factor%first(s)+i) = factor%head(s) + i
-      end do
-      do i = 0, below - 1
-        factor%place(factor%row(factor%row_ptr(s)+i)) = tile + 8*columns*(i/8) + mod(i, 8)
-      end do
+      tile = tiles_of(factor, s)
+      call place_panel(factor, s, nentry, entry, taken)
       t = factor%waiting(s)
       do while (t >= 0)
         following = factor%next(t)
-        call take(t)
+        call take(factor, s, t)
         t = following
       end do
       call factorise_diagonal(columns, factor%value(factor%head(s):), failed)
@@ -64,87 +53,113 @@ contains
       if (below > 0) then
         call factorise_rows(columns, (below + 7)/8, factor%value(factor%head(s):), factor%value(tile:))
         factor%reached(s) = 0
-        call wait(s)
+        call wait(factor, s)
       end if
     end do
-
-  contains
-
-    !> Start of the tiles of a panel.
-    pure integer(i4) function tiles_of(t)
-      integer(i4), intent(in) :: t
-
-      tiles_of = factor%head(t) + 8*(((factor%first(t+1) - factor%first(t))**2 + 7)/8)
-    end function tiles_of
-
-    !> Subtracts the contribution of a panel on the left from the present panel.
-    subroutine take(t)
-      integer(i4), intent(in) :: t
-      integer(i4) :: wide, rows, begin, before, count, tiles
-
-      wide = factor%first(t+1) - factor%first(t)
-      begin = factor%row_ptr(t) + factor%reached(t)
-      rows = factor%row_ptr(t+1) - begin
-      count = 1
-      do while (count < rows)
-        if (factor%row(begin+count) >= factor%first(s+1)) exit
-        count = count + 1
-      end do
-      before = mod(factor%reached(t), 8)
-      tiles = (before + rows + 7)/8
-      call multiply_tiles(tiles, wide, factor%value(tiles_of(t)+wide*(factor%reached(t)-before):), before, count, factor%work)
-      call subtract(tiles, padded(count), before, rows, count, factor%row(begin:begin+rows-1), factor%work, factor%first(s), &
-                    factor%place, factor%value)
-      factor%reached(t) = factor%reached(t) + count
-      if (count < rows) call wait(t)
-    end subroutine take
-
-    !> Subtracts products from the present panel, whose columns start at `first`; the first `count` of `rows` rows, after `before` earlier ones,
-    !> are among its columns.
-    subroutine subtract(tiles, wide, before, rows, count, row, product, first, place, value)
-      integer(i4), intent(in) :: tiles, wide, before, rows, count, row(0:rows-1)
-      real(dp), intent(in) :: product(0:7,0:wide-1,0:tiles-1)
-      integer(i4), intent(in) :: first
-      integer(i4), intent(in), contiguous :: place(0:)
-      real(dp), intent(inout), contiguous :: value(0:)
-      integer(i4) :: i, j, l, stride(0:7), from, to
-      integer(i8) :: at(0:7), column
-
-      do i = 0, tiles - 1
-        from = max(0, before - 8*i)
-        to = min(7, before + rows - 8*i - 1)
-        do l = from, to
-          at(l) = place(row(8*i+l-before))
-          stride(l) = merge(columns, 8, 8*i + l - before < count)
-        end do
-        if (from == 0 .and. to == 7 .and. 8*i - before >= count) then
-          do j = 0, count - 1
-            column = 8*(row(j) - first)
-            do l = 0, 7
-              value(at(l)+column) = value(at(l)+column) - product(l,j,i)
-            end do
-          end do
-        else
-          do j = 0, count - 1
-            column = row(j) - first
-            do l = from, to
-              value(at(l)+stride(l)*column) = value(at(l)+stride(l)*column) - product(l,j,i)
-            end do
-          end do
-        end if
-      end do
-    end subroutine subtract
-
-    !> Puts a panel on the waiting list of the panel that has its next row.
-    subroutine wait(t)
-      integer(i4), intent(in) :: t
-      integer(i4) :: by
-
-      by = factor%owner(factor%row(factor%row_ptr(t)+factor%reached(t)))
-      factor%next(t) = factor%waiting(by)
-      factor%waiting(by) = t
-    end subroutine wait
   end subroutine factorise
+
+  !> Start of the tiles of panel `t`.
+  pure integer(i4) function tiles_of(factor, t)
+    type(cholesky), intent(in) :: factor
+    integer(i4), intent(in) :: t
+
+    tiles_of = factor%head(t) + 8*(((factor%first(t+1) - factor%first(t))**2 + 7)/8)
+  end function tiles_of
+
+  !> Fills panel `s` with the entries of A, and notes where the numbers of each of its rows start.
+  subroutine place_panel(factor, s, nentry, entry, taken)
+    type(cholesky), intent(in) :: factor
+    integer(i4), intent(in) :: s, nentry
+    real(dp), intent(in) :: entry(0:nentry-1)
+    integer(i4), intent(inout) :: taken    !< entries that are in place
+    integer(i4) :: columns, tile, i
+
+    columns = factor%first(s+1) - factor%first(s)
+    tile = tiles_of(factor, s)
+    factor%value(factor%head(s):factor%head(s+1)-1) = 0
+    do while (taken < nentry)
+      if (factor%target(taken) >= factor%head(s+1)) exit
+      factor%value(factor%target(taken)) = entry(factor%source(taken))
+      taken = taken + 1
+    end do
+    do i = 0, columns - 1
+      factor%place(factor%first(s)+i) = factor%head(s) + i
+    end do
+    do i = 0, factor%row_ptr(s+1) - factor%row_ptr(s) - 1
+      factor%place(factor%row(factor%row_ptr(s)+i)) = tile + 8*columns*(i/8) + mod(i, 8)
+    end do
+  end subroutine place_panel
+
+  !> Subtracts the contribution of panel `t`, on the left, from panel `s`.
+  subroutine take(factor, s, t)
+    type(cholesky), intent(in) :: factor
+    integer(i4), intent(in) :: s, t
+    integer(i4) :: wide, rows, begin, before, count, tiles
+
+    wide = factor%first(t+1) - factor%first(t)
+    begin = factor%row_ptr(t) + factor%reached(t)
+    rows = factor%row_ptr(t+1) - begin
+    count = 1
+    do while (count < rows)
+      if (factor%row(begin+count) >= factor%first(s+1)) exit
+      count = count + 1
+    end do
+    before = mod(factor%reached(t), 8)
+    tiles = (before + rows + 7)/8
+    call multiply_tiles(tiles, wide, factor%value(tiles_of(factor, t)+wide*(factor%reached(t)-before):), before, count, &
+                        factor%work)
+    call subtract(tiles, padded(count), before, rows, count, factor%row(begin:begin+rows-1), factor%work, factor%first(s), &
+                  factor%first(s+1) - factor%first(s), factor%place, factor%value)
+    factor%reached(t) = factor%reached(t) + count
+    if (count < rows) call wait(factor, t)
+  end subroutine take
+
+  !> Subtracts products from a panel of `columns` columns from `first` on; the first `count` of `rows` rows, after `before` earlier
+  !> ones, are among its columns.
+  subroutine subtract(tiles, wide, before, rows, count, row, product, first, columns, place, value)
+    integer(i4), intent(in) :: tiles, wide, before, rows, count, row(0:rows-1)
+    real(dp), intent(in) :: product(0:7,0:wide-1,0:tiles-1)
+    integer(i4), intent(in) :: first, columns
+    integer(i4), intent(in), contiguous :: place(0:)
+    real(dp), intent(inout), contiguous :: value(0:)
+    integer(i4) :: i, j, l, stride(0:7), from, to
+    integer(i8) :: at(0:7), column
+
+    do i = 0, tiles - 1
+      from = max(0, before - 8*i)
+      to = min(7, before + rows - 8*i - 1)
+      do l = from, to
+        at(l) = place(row(8*i+l-before))
+        stride(l) = merge(columns, 8, 8*i + l - before < count)
+      end do
+      if (from == 0 .and. to == 7 .and. 8*i - before >= count) then
+        do j = 0, count - 1
+          column = 8*(row(j) - first)
+          do l = 0, 7
+            value(at(l)+column) = value(at(l)+column) - product(l,j,i)
+          end do
+        end do
+      else
+        do j = 0, count - 1
+          column = row(j) - first
+          do l = from, to
+            value(at(l)+stride(l)*column) = value(at(l)+stride(l)*column) - product(l,j,i)
+          end do
+        end do
+      end if
+    end do
+  end subroutine subtract
+
+  !> Puts panel `t` on the waiting list of the panel that has its next row.
+  subroutine wait(factor, t)
+    type(cholesky), intent(in) :: factor
+    integer(i4), intent(in) :: t
+    integer(i4) :: by
+
+    by = factor%owner(factor%row(factor%row_ptr(t)+factor%reached(t)))
+    factor%next(t) = factor%waiting(by)
+    factor%waiting(by) = t
+  end subroutine wait
 
   !> Computes the Cholesky factor L of a dense matrix from its lower triangle, and mirrors it.
   pure subroutine factorise_diagonal(columns, x, failed)
