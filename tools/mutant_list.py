@@ -122,8 +122,8 @@ MUTANTS = [
     *_of(
         "fortran/solvers/automatic_solver.f90", (SYSTEMS, SCENES, SAME),
         ("islands lose a row", "        island_row(tail) = column(k)\n", "        island_row(tail) = a\n"),
-        ("every residual will do", "    if (residual <= tolerance) return\n    width", "    if (residual <= 1e4_dp*tolerance) return\n    width"),
-        ("better reactions are thrown away", "      if (measured < residual) then\n        x = trial\n", "      if (measured > residual) then\n        x = trial\n"),
+        ("every residual will do", "    if (.not. it%residual <= tolerance) then\n      packed", "    if (.not. it%residual <= 1e4_dp*tolerance) then\n      packed"),
+        ("better reactions are thrown away", "    if (.not. measured < residual) return\n    x = trial\n", "    if (.not. measured > residual) return\n    x = trial\n"),
     ),
     *_of(
         "solfec/solvers/auto.py", (SYSTEMS, GLUE, JOINTS),
@@ -140,8 +140,8 @@ MUTANTS = [
     ),
     *_of(
         "fortran/constraints/user_constraints.f90", (JOINTS, SYSTEMS),
-        ("links point the other way", "      vector = rows%point(:,i) - rows%other_point(:,i)\n", "      vector = rows%other_point(:,i) - rows%point(:,i)\n"),
-        ("elongation of the wrong sign", "        distance = norm2(vector)\n        rows%gap(i) = distance - rows%length(i)", "        distance = norm2(vector)\n        rows%gap(i) = rows%length(i) - distance"),
+        ("links point the other way", "    vector = rows%point(:,i) - rows%other_point(:,i)\n", "    vector = rows%other_point(:,i) - rows%point(:,i)\n"),
+        ("elongation of the wrong sign", "      distance = norm2(vector)\n      rows%gap(i) = distance - rows%length(i)", "      distance = norm2(vector)\n      rows%gap(i) = rows%length(i) - distance"),
     ),
     *_of(
         "solfec/constraints/user.py", (JOINTS,),

@@ -44,9 +44,7 @@ contains
     type(bodies_and_triples) :: state
     type(constraint_table) :: rows
     type(series_table) :: known
-    class(row_family), pointer :: family
-    real(dp) :: vector(3), distance
-    integer(i4) :: i, j, m, s
+    integer(i4) :: i, j
 
     failed = -1
     call open_bodies(handles, state, status)
@@ -58,135 +56,158 @@ contains
     end do
     failed = -1
     do i = 0, users - 1
-      family => family_of(rows%kind(i))
-      m = rows%master(i)
-      s = rows%slave(i)
-      call follow_points(i, m, s, family%slides .or. rows%kind(i) == rack)
-      rows%gap(i) = 0.0_dp
-      vector = rows%point(:,i) - rows%other_point(:,i)
-      select case (family%frame)
-      case (frame_of_space)
-        rows%base(:,:,i) = identity
-      case (frame_of_direction)
-        rows%base(:,:,i) = frame_of_normal(current_direction(i, m, s), aligned)
-      case (frame_between_points)
-        distance = norm2(vector)
-        rows%gap(i) = distance - rows%length(i)
-        ! a link that has shrunk to a point keeps its last direction
-        if (distance > 0.0_dp) rows%base(:,:,i) = frame_of_normal(vector/distance, aligned)
-      case (frame_of_spring)
-        if (update(i) == follow) then
-          distance = norm2(vector)
-          vector = merge(vector/max(distance, tiny(1.0_dp)), [0.0_dp, 0.0_dp, 1.0_dp], distance > 0.0_dp)
-        else
-          distance = dot_product(vector, current_direction(i, m, s))
-          vector = current_direction(i, m, s)
-        end if
-        rows%gap(i) = distance - rows%length(i)
-        rows%base(:,:,i) = frame_of_normal(vector, aligned)
-      case (frame_of_joint)
-        call follow_joint(i, vector, family%angular)
-      case (frame_across_axes)
-        call cross_axes(i)
-      case (frame_of_wheels)
-        call follow_wheels(i)
-      end select
+      call update_points(state, rows, i)
+      call update_frame(state, rows, i, users, direction(:,i), update(i))
       do j = 1, 3
         if (rows%series_rows(j,i) >= 0) rows%value(j,i) = known%result(rows%series_rows(j,i))
       end do
     end do
+  end subroutine update_user_constraints
 
-  contains
+  !> Places the points of constraint `i` on its bodies.  Two bodies that slide, in a plane through the slave's point, or as a rack along
+  !> its pinion, have the force on the master act there, too.
+  subroutine update_points(state, rows, i)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: i
+    class(row_family), pointer :: family
 
-    !> Computes the points of row i.  Two bodies that slide, in a plane through the slave's point, or as a rack along its pinion, have the
-    !> force on the master act there, too.
-    subroutine follow_points(i, m, s, slides)
-      integer(i4), intent(in) :: i, m, s
-      logical, intent(in) :: slides
-
+    family => family_of(rows%kind(i))
+    associate (m => rows%master(i), s => rows%slave(i))
       if (s < 0) then
         rows%other_point(:,i) = rows%slave_point(:,i)
       else if (state%bodies%kind(s) /= finite_element_kind) then
         rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
       end if
-      if (slides .and. s >= 0) rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
+      if ((family%slides .or. rows%kind(i) == rack) .and. s >= 0) &
+        rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
       if (state%bodies%kind(m) /= finite_element_kind) rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
-    end subroutine follow_points
+    end associate
+  end subroutine update_points
 
-    !> Computes the base of row i, which the slave or space carries, and its coordinate: along n, or about n with turns counted.
-    subroutine follow_joint(i, apart, angular)
-      integer(i4), intent(in) :: i
-      real(dp), intent(in) :: apart(3)     !< from the slave's point to the master's
-      logical, intent(in) :: angular
-      real(dp) :: mine(3,2), other(3,2), across(3)
+  !> Base and gap of constraint `i`, whose points are placed.
+  subroutine update_frame(state, rows, i, users, direction, update)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: i, users, update
+    real(dp), intent(in) :: direction(3)
+    class(row_family), pointer :: family
+    real(dp) :: vector(3), distance
 
-      other = carried_axes(rows%slave(i), rows%axes(:,:,2,i))
-      across = cross(other(:,1), other(:,2))
-      rows%base(:,1,i) = other(:,2)
-      rows%base(:,2,i) = across
-      rows%base(:,3,i) = other(:,1)
-      if (angular) then
-        mine = carried_axes(rows%master(i), rows%axes(:,:,1,i))
-        rows%gap(i) = nearest_turn(atan2(dot_product(mine(:,2), across), dot_product(mine(:,2), other(:,2))), rows%travel(i))
+    family => family_of(rows%kind(i))
+    rows%gap(i) = 0.0_dp
+    vector = rows%point(:,i) - rows%other_point(:,i)
+    select case (family%frame)
+    case (frame_of_space)
+      rows%base(:,:,i) = identity
+    case (frame_of_direction)
+      rows%base(:,:,i) = frame_of_normal(current_direction(), aligned)
+    case (frame_between_points)
+      distance = norm2(vector)
+      rows%gap(i) = distance - rows%length(i)
+      ! a link that has shrunk to a point keeps its last direction
+      if (distance > 0.0_dp) rows%base(:,:,i) = frame_of_normal(vector/distance, aligned)
+    case (frame_of_spring)
+      if (update == follow) then
+        distance = norm2(vector)
+        vector = merge(vector/max(distance, tiny(1.0_dp)), [0.0_dp, 0.0_dp, 1.0_dp], distance > 0.0_dp)
       else
-        rows%gap(i) = dot_product(apart, other(:,1))
+        distance = dot_product(vector, current_direction())
+        vector = current_direction()
       end if
-      rows%travel(i) = rows%gap(i)
-    end subroutine follow_joint
+      rows%gap(i) = distance - rows%length(i)
+      rows%base(:,:,i) = frame_of_normal(vector, aligned)
+    case (frame_of_joint)
+      call follow_joint(state, rows, i, vector, family%angular)
+    case (frame_across_axes)
+      call cross_axes(state, rows, i)
+    case (frame_of_wheels)
+      call follow_wheels(state, rows, i, users)
+    end select
 
-    !> Computes the base of row i, with n perpendicular to the axes that its sides carry; the gap is the cosine of their angle.
-    subroutine cross_axes(i)
-      integer(i4), intent(in) :: i
-      real(dp) :: mine(3,2), other(3,2), normal(3)
-
-      mine = carried_axes(rows%master(i), rows%axes(:,:,1,i))
-      other = carried_axes(rows%slave(i), rows%axes(:,:,2,i))
-      rows%gap(i) = dot_product(mine(:,1), other(:,1))
-      ! the rate of m.o is (w_m - w_o).(m x o)
-      normal = cross(mine(:,1), other(:,1))
-      normal = normal/norm2(normal)
-      rows%base(:,1,i) = other(:,1)
-      rows%base(:,2,i) = cross(normal, other(:,1))
-      rows%base(:,3,i) = normal
-    end subroutine cross_axes
-
-    !> Computes the levers of wheels in row i (module wheels).
-    subroutine follow_wheels(i)
-      integer(i4), intent(in) :: i
-      real(dp) :: mine(3,2), other(3,2)
-
-      mine = carried_axes(rows%master(i), rows%axes(:,:,1,i))
-      other = carried_axes(rows%slave(i), rows%axes(:,:,2,i))
-      call mesh_wheels(rows, i, users, mine(:,1), other(:,1))
-    end subroutine follow_wheels
-
-    !> Two vectors that body k carries; space does not change them.
-    function carried_axes(k, axes) result(carried)
-      integer(i4), intent(in) :: k
-      real(dp), intent(in) :: axes(3,2)
-      real(dp) :: carried(3,2)
-
-      carried = axes
-      if (k < 0) return
-      associate (c => state%bodies%conf_ptr(k))
-        carried = matmul(rotation_of(state%bodies%kind(k), state%configurations%conf(:,c:c+3)), axes)
-      end associate
-    end function carried_axes
+  contains
 
     !> Direction of row i, convected with one of its bodies if `update` says so.
-    pure function current_direction(i, m, s) result(n)
-      integer(i4), intent(in) :: i, m, s
+    pure function current_direction() result(n)
       real(dp) :: n(3)
-      select case (update(i))
+
+      select case (update)
       case (by_master)
-        n = convected(state, m, direction(:,i))
+        n = convected(state, rows%master(i), direction)
       case (by_slave)
-        n = convected(state, s, direction(:,i))
+        n = convected(state, rows%slave(i), direction)
       case default
-        n = direction(:,i)
+        n = direction
       end select
     end function current_direction
-  end subroutine update_user_constraints
+  end subroutine update_frame
+
+  !> Computes the base of row i, which the slave or space carries, and its coordinate: along n, or about n with turns counted.
+  subroutine follow_joint(state, rows, i, apart, angular)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: i
+    real(dp), intent(in) :: apart(3)     !< from the slave's point to the master's
+    logical, intent(in) :: angular
+    real(dp) :: mine(3,2), other(3,2), across(3)
+
+    other = carried_axes(state, rows%slave(i), rows%axes(:,:,2,i))
+    across = cross(other(:,1), other(:,2))
+    rows%base(:,1,i) = other(:,2)
+    rows%base(:,2,i) = across
+    rows%base(:,3,i) = other(:,1)
+    if (angular) then
+      mine = carried_axes(state, rows%master(i), rows%axes(:,:,1,i))
+      rows%gap(i) = nearest_turn(atan2(dot_product(mine(:,2), across), dot_product(mine(:,2), other(:,2))), rows%travel(i))
+    else
+      rows%gap(i) = dot_product(apart, other(:,1))
+    end if
+    rows%travel(i) = rows%gap(i)
+  end subroutine follow_joint
+
+  !> Computes the base of row i, with n perpendicular to the axes that its sides carry; the gap is the cosine of their angle.
+  subroutine cross_axes(state, rows, i)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: i
+    real(dp) :: mine(3,2), other(3,2), normal(3)
+
+    mine = carried_axes(state, rows%master(i), rows%axes(:,:,1,i))
+    other = carried_axes(state, rows%slave(i), rows%axes(:,:,2,i))
+    rows%gap(i) = dot_product(mine(:,1), other(:,1))
+    ! the rate of m.o is (w_m - w_o).(m x o)
+    normal = cross(mine(:,1), other(:,1))
+    normal = normal/norm2(normal)
+    rows%base(:,1,i) = other(:,1)
+    rows%base(:,2,i) = cross(normal, other(:,1))
+    rows%base(:,3,i) = normal
+  end subroutine cross_axes
+
+  !> Computes the levers of wheels in row i (module wheels).
+  subroutine follow_wheels(state, rows, i, users)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: i, users
+    real(dp) :: mine(3,2), other(3,2)
+
+    mine = carried_axes(state, rows%master(i), rows%axes(:,:,1,i))
+    other = carried_axes(state, rows%slave(i), rows%axes(:,:,2,i))
+    call mesh_wheels(rows, i, users, mine(:,1), other(:,1))
+  end subroutine follow_wheels
+
+  !> Two vectors that body k carries; space does not change them.
+  pure function carried_axes(state, k, axes) result(carried)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: k
+    real(dp), intent(in) :: axes(3,2)
+    real(dp) :: carried(3,2)
+
+    carried = axes
+    if (k < 0) return
+    associate (c => state%bodies%conf_ptr(k))
+      carried = matmul(rotation_of(state%bodies%kind(k), state%configurations%conf(:,c:c+3)), axes)
+    end associate
+  end function carried_axes
 
   !> The angle nearest to `near` that differs from `angle` by whole turns.
   pure real(dp) function nearest_turn(angle, near)

@@ -57,6 +57,15 @@ module automatic_solver
   real(dp), parameter :: newton_from = 3e-3_dp            !< relative residual from which Newton is tried
   integer(i4), parameter :: parallel_from = 200           !< rows from which threads pay
 
+  !> The solution of one island under way.
+  type :: attempt
+    real(dp) :: tolerance = 0.0_dp, residual = 0.0_dp   !< norms of residuals: wanted, reached
+    logical :: unscaled = .false.                       !< residuals are those of the unscaled natural map
+    logical :: warm = .false.                           !< reactions come from the step before
+    integer(i4) :: maxiter = 0                          !< sweeps or steps allowed
+    integer(i4) :: counts(8) = 0                        !< c_...
+  end type attempt
+
 contains
 
   !> Prepares numbers of contacts for their block solutions; `failed` is the first row whose diagonal block is not positive, or -1.
@@ -196,6 +205,7 @@ contains
     !$omp end parallel do
   end subroutine solve_islands
 
+  !> Solves the island of `rows`; see `solve_islands`.
   subroutine solve_island(all_rows, n, rows, tolerance, r, counts, residual)
     type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n
@@ -204,232 +214,309 @@ contains
     real(dp), intent(inout) :: r(3,0:*)
     integer(i4), intent(out) :: counts(8)
     real(dp), intent(out) :: residual
-    integer(i4) :: i, width, method
+    type(attempt) :: it
     type(island) :: part
     type(island_lu) :: factor
-    logical :: factored, warm, unscaled
-    real(dp), allocatable :: x(:,:)
+    integer(i4) :: i
+    logical :: packed
 
-    counts = 0
-    warm = .false.
+    it%tolerance = tolerance
+    it%unscaled = all_rows%unscaled /= 0
+    it%maxiter = all_rows%maxiter
     do i = 0, n - 1
       if (all_rows%kind(rows(i)) == cone_none) r(:,rows(i)) = 0.0_dp
-      warm = warm .or. any(r(:,rows(i)) /= 0.0_dp)
+      it%warm = it%warm .or. any(r(:,rows(i)) /= 0.0_dp)
     end do
-    unscaled = all_rows%unscaled /= 0
-    method = all_rows%method
     call measure_rows(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, all_rows%column, &
-                      all_rows%off_diagonal, unscaled, r, residual)
-    if (residual <= tolerance) return
-    width = merge(0, all_rows%window, method == use_sweeps)
-    if (method <= use_anderson) then
-      call sweep(all_rows%maxiter, merge(stagnation, 0, method == use_auto))
-      if (residual <= tolerance) return
-      factored = method == use_auto .and. (n <= most_ordered .or. all_rows%operators > 0)
-      if (factored) then
-        call pack()
-        call analyse_island(part, factor)
-        factored = factor%products <= max(most_products, merge(products_per_row*n, 0.0_dp, factor%by_bodies))
+                      all_rows%off_diagonal, it%unscaled, r, it%residual)
+    if (.not. it%residual <= tolerance) then
+      packed = all_rows%method > use_anderson
+      if (packed) then
+        call pack(all_rows, n, rows, part)
+        if (all_rows%method /= use_gradient) call analyse_island(part, factor)
+      else
+        call solve_by_sweeps(all_rows, n, rows, it, r, part, factor, packed)
       end if
-      ! for an island that cannot be factorised there is no better method than more sweeps
-      if (method == use_auto .and. .not. factored) then
-        if (warm) call sweep(all_rows%maxiter - counts(c_sweeps), warm_patience)
-        if (residual <= tolerance) return
-        call start_still()
-        if (residual > tolerance) call sweep(all_rows%maxiter - counts(c_sweeps), 0)
-      end if
-      if (.not. factored) then
-        if (.not. residual <= tolerance) counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
-        return
-      end if
-    else
-      call pack()
-      if (method /= use_gradient) call analyse_island(part, factor)
+      if (packed) call refine(all_rows%method, n, rows, part, factor, it, r)
     end if
+    counts = it%counts
+    residual = it%residual
+  end subroutine solve_island
+
+  !> Copies the rows of an island.
+  subroutine pack(all_rows, n, rows, part)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1)
+    type(island), intent(inout) :: part
+
+    call pack_island(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
+                     all_rows%column, all_rows%off_diagonal, all_rows%local, part)
+    if (all_rows%operators > 0) call pack_operators(all_rows%first_entry, all_rows%triple, all_rows%entry, &
+                                                    all_rows%operators > 1, all_rows%local_triple, part)
+  end subroutine pack
+
+  !> Sweeps over an island.  `packed`: they do not converge, and the island is packed, its factors are worth their products.
+  subroutine solve_by_sweeps(all_rows, n, rows, it, r, part, factor, packed)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1)
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: r(3,0:*)
+    type(island), intent(inout) :: part
+    type(island_lu), intent(inout) :: factor
+    logical, intent(out) :: packed
+    logical :: choosing
+
+    choosing = all_rows%method == use_auto
+    packed = .false.
+    call sweep(all_rows, n, rows, it%maxiter, merge(stagnation, 0, choosing), it, r)
+    if (it%residual <= it%tolerance) return
+    packed = choosing .and. (n <= most_ordered .or. all_rows%operators > 0)
+    if (packed) then
+      call pack(all_rows, n, rows, part)
+      call analyse_island(part, factor)
+      packed = factor%products <= max(most_products, merge(products_per_row*n, 0.0_dp, factor%by_bodies))
+    end if
+    if (packed) return
+    ! for an island that cannot be factorised there is no better method than more sweeps
+    if (choosing) then
+      if (it%warm) call sweep(all_rows, n, rows, it%maxiter - it%counts(c_sweeps), warm_patience, it, r)
+      if (it%residual <= it%tolerance) return
+      call start_still(all_rows, n, rows, it, r)
+      if (it%residual > it%tolerance) call sweep(all_rows, n, rows, it%maxiter - it%counts(c_sweeps), 0, it, r)
+    end if
+    call judge(it)
+  end subroutine solve_by_sweeps
+
+  !> Sets the status of an island that is left unsolved.
+  subroutine judge(it)
+    type(attempt), intent(inout) :: it
+
+    if (.not. it%residual <= it%tolerance) it%counts(c_status) = merge(bound_reached, not_finite, it%residual <= huge(1.0_dp))
+  end subroutine judge
+
+  !> Makes at most `most` further sweeps.
+  subroutine sweep(all_rows, n, rows, most, patience, it, r)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1), most, patience
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: r(3,0:*)
+    integer(i4) :: made, width
+
+    if (most < 1) return
+    width = merge(0, all_rows%window, all_rows%method == use_sweeps)
+    call sweep_island(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, all_rows%column, &
+                      all_rows%off_diagonal, it%unscaled, it%tolerance, most, width, patience, r, it%residual, made)
+    it%counts(c_sweeps) = it%counts(c_sweeps) + made
+    it%counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
+  end subroutine sweep
+
+  !> Computes reactions by sweeps that first hold everything still, and keeps them if their residual is smaller.
+  subroutine start_still(all_rows, n, rows, it, r)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1)
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: r(3,0:*)
+    real(dp), allocatable :: swept(:,:)
+    real(dp) :: before
+    integer(i4) :: made, left, i
+
+    left = it%maxiter - it%counts(c_sweeps)
+    if (left < least_sweeps) return
+    allocate(swept(3,0:n-1))
+    do i = 0, n - 1
+      swept(:,i) = r(:,rows(i))
+    end do
+    before = it%residual
+    call hold_still(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
+                    all_rows%column, all_rows%off_diagonal, it%unscaled, it%tolerance, left, r, it%residual, made)
+    it%counts(c_sweeps) = it%counts(c_sweeps) + made
+    if (it%residual < before) return
+    it%residual = before
+    do i = 0, n - 1
+      r(:,rows(i)) = swept(:,i)
+    end do
+  end subroutine start_still
+
+  !> Solves a packed island from its present reactions.
+  subroutine refine(method, n, rows, part, factor, it, r)
+    integer(i4), intent(in) :: method, n, rows(0:n-1)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: r(3,0:*)
+    real(dp), allocatable :: x(:,:)
+    integer(i4) :: i
+
     allocate(x(3,0:n-1))
     do i = 0, n - 1
       x(:,i) = r(:,rows(i))/part%d(i)
     end do
-    call solve_packed(part, factor, method, unscaled, warm, tolerance, all_rows%maxiter, x, counts, residual)
-    if (residual <= huge(1.0_dp)) then
+    call solve_packed(part, factor, method, it, x)
+    if (it%residual <= huge(1.0_dp)) then
       do i = 0, n - 1
         r(:,rows(i)) = x(:,i)*part%d(i)
       end do
     end if
-    if (residual <= tolerance) counts(c_status) = converged
-    if (.not. residual <= tolerance .and. counts(c_status) /= unanswered) &
-      counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
-
-  contains
-
-    subroutine pack()
-      call pack_island(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
-                       all_rows%column, all_rows%off_diagonal, all_rows%local, part)
-      if (all_rows%operators > 0) call pack_operators(all_rows%first_entry, all_rows%triple, all_rows%entry, &
-                                                      all_rows%operators > 1, all_rows%local_triple, part)
-    end subroutine pack
-
-    !> Makes at most `most` further sweeps.
-    subroutine sweep(most, patience)
-      integer(i4), intent(in) :: most, patience
-      integer(i4) :: made
-
-      if (most < 1) return
-      call sweep_island(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
-                        all_rows%column, all_rows%off_diagonal, unscaled, tolerance, most, width, patience, r, residual, made)
-      counts(c_sweeps) = counts(c_sweeps) + made
-      counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
-    end subroutine sweep
-
-    !> Computes reactions by sweeps that first hold everything still, and keeps them if their residual is smaller.
-    subroutine start_still()
-      real(dp), allocatable :: swept(:,:)
-      real(dp) :: before
-      integer(i4) :: made
-
-      if (all_rows%maxiter - counts(c_sweeps) < least_sweeps) return
-      allocate(swept(3,0:n-1))
-      do i = 0, n - 1
-        swept(:,i) = r(:,rows(i))
-      end do
-      before = residual
-      call hold_still(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
-                      all_rows%column, all_rows%off_diagonal, unscaled, tolerance, all_rows%maxiter - counts(c_sweeps), r, &
-                      residual, made)
-      counts(c_sweeps) = counts(c_sweeps) + made
-      if (residual < before) return
-      residual = before
-      do i = 0, n - 1
-        r(:,rows(i)) = swept(:,i)
-      end do
-    end subroutine start_still
-  end subroutine solve_island
+    if (it%residual <= it%tolerance) it%counts(c_status) = converged
+    if (it%counts(c_status) /= unanswered) call judge(it)
+  end subroutine refine
 
   !> Applies the solvers that need the packed island.
-  subroutine solve_packed(part, factor, method, unscaled, warm, tolerance, maxiter, x, counts, residual)
+  subroutine solve_packed(part, factor, method, it, x)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
-    integer(i4), intent(in) :: method, maxiter
-    logical, intent(in) :: unscaled
-    logical, intent(in) :: warm               !< x comes from the reactions of the last step
-    real(dp), intent(in) :: tolerance
+    integer(i4), intent(in) :: method
+    type(attempt), intent(inout) :: it
     real(dp), intent(inout) :: x(3,0:part%n-1)
-    integer(i4), intent(inout) :: counts(8)
-    real(dp), intent(inout) :: residual
     type(admm_state) :: state
-    real(dp), allocatable :: trial(:,:)
-    real(dp) :: measured, loads
-    integer(i4) :: start, starts, made, iterations, most
-    logical :: regular, growing, dear
+    logical :: regular
 
+    if (method /= use_auto) it%counts(c_method) = method
     select case (method)
     case (use_gradient)
-      counts(c_method) = use_gradient
-      call gradient_island(part, unscaled, tolerance, maxiter, x, residual, counts(c_gradient))
+      call gradient_island(part, it%unscaled, it%tolerance, it%maxiter, x, it%residual, it%counts(c_gradient))
     case (use_newton)
-      counts(c_method) = use_newton
-      call newton_island(part, unscaled, tolerance, maxiter, newton_shift, 1.0_dp, .true., factor, x, residual, counts(c_newton))
+      call newton_island(part, it%unscaled, it%tolerance, it%maxiter, newton_shift, 1.0_dp, .true., factor, x, it%residual, &
+                         it%counts(c_newton))
     case (use_admm)
-      counts(c_method) = use_admm
       call start_admm(part, 0.03_dp, x, state)
       call factor_admm(part, 0.03_dp, state, factor, regular)
-      call iterate_admm(part, unscaled, tolerance, maxiter, factor, state, residual, counts(c_admm))
+      call iterate_admm(part, it%unscaled, it%tolerance, it%maxiter, factor, state, it%residual, it%counts(c_admm))
       x = state%z
     case (use_interior)
-      counts(c_method) = use_interior
-      call interior_island(part, unscaled, tolerance, maxiter, 0_i4, factor, x, residual, counts(c_interior))
+      call interior_island(part, it%unscaled, it%tolerance, it%maxiter, 0_i4, factor, x, it%residual, it%counts(c_interior))
     case default
-      allocate(trial, source=x)
-      loads = load_of(part)
-      dear = factor%products > dear_products
-      if ((warm .or. dear) .and. residual < warm_from*loads) then
-        most = merge(few_steps, warm_steps, dear)
-        call newton_island(part, unscaled, tolerance, most, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
-        counts(c_newton) = counts(c_newton) + made
-        counts(c_method) = use_newton
-        call keep_better()
-        if (residual <= tolerance) return
-      end if
-      starts = nint(max(1.0_dp, min(real(most_starts, dp), start_products/max(factor%products, 1.0_dp))))
-      iterations = int(min(real(admm_share, dp)*maxiter, admm_products/max(factor%products, 1.0_dp)), i4)
-      growing = .false.
-      do start = 0, starts - 1
-        growing = growing .and. residual > unmet*loads
-        if (growing .and. start >= starts_if_growing) exit
-        call interior_island(part, unscaled, tolerance, interior_steps, start, factor, trial, measured, made)
-        counts(c_interior) = counts(c_interior) + made
-        counts(c_method) = use_interior
-        call keep_better()
-        if (residual <= tolerance) return
-        ! if factorisations are expensive, Newton is not tried on an island without a solution
-        if (starts == 1) call probe()
-        if (residual <= tolerance) return
-        ! degenerate contacts end the interior point iteration early; from there Newton finds which of them stick and slide
-        call newton_island(part, unscaled, tolerance, merge(few_steps, newton_steps, growing), newton_shift, 1.0_dp, .true., &
-                           factor, trial, measured, made)
-        counts(c_newton) = counts(c_newton) + made
-        counts(c_method) = use_newton
-        call keep_better()
-        if (residual <= tolerance) return
-        if (start == 0 .and. starts > 1) call probe()
-        if (residual <= tolerance) return
-      end do
-      if (growing .and. residual > unmet*loads) then
-        counts(c_status) = unanswered
-        return
-      end if
-      call alternate(part, unscaled, tolerance, iterations, factor, state, x, counts, residual)
+      call try_solvers(part, factor, it, x)
     end select
-
-  contains
-
-    subroutine keep_better()
-      if (measured < residual) then
-        x = trial
-        residual = measured
-      end if
-    end subroutine keep_better
-
-    !> Tests whether ADMM's reactions grow without bound from zero, as for loads that no reactions can balance.
-    subroutine probe()
-      real(dp), allocatable :: half(:,:), reactions(:,:)
-      integer(i4) :: steps
-
-      steps = min(probe_steps, iterations)
-      if (steps < least_probe) return
-      allocate(half, mold=x)
-      half = 0.0_dp
-      call start_admm(part, 0.03_dp, half, state)
-      call factor_admm(part, 0.03_dp, state, factor, regular)
-      if (.not. regular) return
-      allocate(reactions, source=trial)
-      call iterate_admm(part, unscaled, tolerance, steps/2, factor, state, measured, made)
-      counts(c_admm) = counts(c_admm) + made
-      if (measured > tolerance) then
-        half = state%z
-        call iterate_admm(part, unscaled, tolerance, steps - steps/2, factor, state, measured, made)
-        counts(c_admm) = counts(c_admm) + made
-        growing = grow_without_end(part, half, state)
-      end if
-      trial = state%z
-      if (measured <= tolerance) counts(c_method) = use_admm
-      call keep_better()
-      trial = reactions
-    end subroutine probe
   end subroutine solve_packed
+
+  !> Newton from reactions of the step before, then interior point and Newton from one start after the other, at last ADMM and Newton.
+  subroutine try_solvers(part, factor, it, x)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: x(3,0:part%n-1)
+    type(admm_state) :: state
+    real(dp), allocatable :: trial(:,:)
+    real(dp) :: loads
+    integer(i4) :: start, starts, iterations
+    logical :: growing, dear
+
+    allocate(trial, source=x)
+    loads = load_of(part)
+    dear = factor%products > dear_products
+    if ((it%warm .or. dear) .and. it%residual < warm_from*loads) then
+      call try_newton(part, merge(few_steps, warm_steps, dear), factor, it, trial, x)
+      if (it%residual <= it%tolerance) return
+    end if
+    starts = nint(max(1.0_dp, min(real(most_starts, dp), start_products/max(factor%products, 1.0_dp))))
+    iterations = int(min(real(admm_share, dp)*it%maxiter, admm_products/max(factor%products, 1.0_dp)), i4)
+    growing = .false.
+    do start = 0, starts - 1
+      growing = growing .and. it%residual > unmet*loads
+      if (growing .and. start >= starts_if_growing) exit
+      call try_interior(part, start, factor, it, trial, x)
+      if (it%residual <= it%tolerance) return
+      ! if factorisations are expensive, Newton is not tried on an island without a solution
+      if (starts == 1) call probe(part, iterations, factor, state, it, x, growing)
+      if (it%residual <= it%tolerance) return
+      ! degenerate contacts end the interior point iteration early; from there Newton finds which of them stick and slide
+      call try_newton(part, merge(few_steps, newton_steps, growing), factor, it, trial, x)
+      if (it%residual <= it%tolerance) return
+      if (start == 0 .and. starts > 1) call probe(part, iterations, factor, state, it, x, growing)
+      if (it%residual <= it%tolerance) return
+    end do
+    if (growing .and. it%residual > unmet*loads) then
+      it%counts(c_status) = unanswered
+      return
+    end if
+    call alternate(part, iterations, factor, state, it, x)
+  end subroutine try_solvers
+
+  !> At most so many Newton steps from `trial`; x keeps the better reactions.
+  subroutine try_newton(part, most, factor, it, trial, x)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: most
+    type(island_lu), intent(inout) :: factor
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: trial(3,0:part%n-1), x(3,0:part%n-1)
+    real(dp) :: measured
+    integer(i4) :: made
+
+    call newton_island(part, it%unscaled, it%tolerance, most, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
+    it%counts(c_newton) = it%counts(c_newton) + made
+    it%counts(c_method) = use_newton
+    call keep_better(trial, measured, it%residual, x)
+  end subroutine try_newton
+
+  !> Interior point steps from start number `start`; x keeps the better reactions.
+  subroutine try_interior(part, start, factor, it, trial, x)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: start
+    type(island_lu), intent(inout) :: factor
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: trial(3,0:part%n-1), x(3,0:part%n-1)
+    real(dp) :: measured
+    integer(i4) :: made
+
+    call interior_island(part, it%unscaled, it%tolerance, interior_steps, start, factor, trial, measured, made)
+    it%counts(c_interior) = it%counts(c_interior) + made
+    it%counts(c_method) = use_interior
+    call keep_better(trial, measured, it%residual, x)
+  end subroutine try_interior
+
+  !> Takes reactions that leave less than those so far.
+  subroutine keep_better(trial, measured, residual, x)
+    real(dp), intent(in) :: trial(:,:), measured
+    real(dp), intent(inout) :: residual, x(:,:)
+
+    if (.not. measured < residual) return
+    x = trial
+    residual = measured
+  end subroutine keep_better
+
+  !> Tests whether ADMM's reactions grow without bound from zero, as for loads that no reactions can balance.
+  subroutine probe(part, iterations, factor, state, it, x, growing)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: iterations       !< of ADMM that are allowed
+    type(island_lu), intent(inout) :: factor
+    type(admm_state), intent(inout) :: state
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: x(3,0:part%n-1)
+    logical, intent(inout) :: growing
+    real(dp), allocatable :: half(:,:)
+    real(dp) :: measured
+    integer(i4) :: steps, made
+    logical :: regular
+
+    steps = min(probe_steps, iterations)
+    if (steps < least_probe) return
+    allocate(half, mold=x)
+    half = 0.0_dp
+    call start_admm(part, 0.03_dp, half, state)
+    call factor_admm(part, 0.03_dp, state, factor, regular)
+    if (.not. regular) return
+    call iterate_admm(part, it%unscaled, it%tolerance, steps/2, factor, state, measured, made)
+    it%counts(c_admm) = it%counts(c_admm) + made
+    if (measured > it%tolerance) then
+      half = state%z
+      call iterate_admm(part, it%unscaled, it%tolerance, steps - steps/2, factor, state, measured, made)
+      it%counts(c_admm) = it%counts(c_admm) + made
+      growing = grow_without_end(part, half, state)
+    end if
+    if (measured <= it%tolerance) it%counts(c_method) = use_admm
+    call keep_better(state%z, measured, it%residual, x)
+  end subroutine probe
 
   !> Iterates ADMM until it is near a solution, then Newton; if that fails, more ADMM, other variants of Newton and other penalties.
   !> Ends when rounds no longer halve the residual: the island then has loads that no reactions can balance.
-  subroutine alternate(part, unscaled, tolerance, most, factor, state, x, counts, residual)
+  subroutine alternate(part, most, factor, state, it, x)
     type(island), intent(in) :: part
-    logical, intent(in) :: unscaled
-    real(dp), intent(in) :: tolerance
     integer(i4), intent(in) :: most            !< ADMM iterations
     type(island_lu), intent(inout) :: factor
     type(admm_state), intent(inout) :: state
+    type(attempt), intent(inout) :: it
     real(dp), intent(inout) :: x(3,0:part%n-1)
-    integer(i4), intent(inout) :: counts(8)
-    real(dp), intent(inout) :: residual
     real(dp), parameter :: penalties(0:3) = [0.03_dp, 0.1_dp, 0.01_dp, 0.3_dp]
     real(dp), parameter :: local_rho(0:2) = [1.0_dp, 0.3_dp, 3.0_dp]
     real(dp), parameter :: shifts(0:1) = [1e-6_dp, 1e-8_dp]
@@ -442,43 +529,33 @@ contains
     goal = newton_from*load_of(part)
     call start_admm(part, penalties(0), x, state)
     best = x
-    least = residual
+    least = it%residual
     chunk = 400
     do round = 0, rounds - 1
       before(round) = least
       if (round >= rounds_without_gain) then
         if (least > 0.5_dp*before(round-rounds_without_gain)) exit
       end if
-      counts(c_rounds) = counts(c_rounds) + 1
+      it%counts(c_rounds) = it%counts(c_rounds) + 1
       call factor_admm(part, penalties(mod(shiftr(round, 1), 4)), state, factor, regular)
       if (.not. regular) exit
-      call iterate_admm(part, unscaled, max(tolerance, goal), chunk, factor, state, residual, made)
-      counts(c_admm) = counts(c_admm) + made
-      counts(c_method) = use_admm
-      call keep(state%z)
-      if (residual <= tolerance .or. .not. residual <= huge(1.0_dp)) exit
+      call iterate_admm(part, it%unscaled, max(it%tolerance, goal), chunk, factor, state, it%residual, made)
+      it%counts(c_admm) = it%counts(c_admm) + made
+      it%counts(c_method) = use_admm
+      call keep_better(state%z, it%residual, least, best)
+      if (it%residual <= it%tolerance .or. .not. it%residual <= huge(1.0_dp)) exit
       trial = state%z
-      call newton_island(part, unscaled, tolerance, newton_steps, shifts(mod(shiftr(round, 1), 2)), local_rho(mod(round, 3)), &
-                         mod(round, 2) == 0, factor, trial, residual, made)
-      counts(c_newton) = counts(c_newton) + made
-      counts(c_method) = use_newton
-      call keep(trial)
-      if (residual <= tolerance .or. counts(c_admm) >= most) exit
+      call newton_island(part, it%unscaled, it%tolerance, newton_steps, shifts(mod(shiftr(round, 1), 2)), &
+                         local_rho(mod(round, 3)), mod(round, 2) == 0, factor, trial, it%residual, made)
+      it%counts(c_newton) = it%counts(c_newton) + made
+      it%counts(c_method) = use_newton
+      call keep_better(trial, it%residual, least, best)
+      if (it%residual <= it%tolerance .or. it%counts(c_admm) >= most) exit
       chunk = (3*chunk)/2
       goal = 0.3_dp*goal
     end do
     x = best
-    residual = least
-
-  contains
-
-    subroutine keep(reactions)
-      real(dp), intent(in) :: reactions(3,0:part%n-1)
-      if (residual < least) then
-        least = residual
-        best = reactions
-      end if
-    end subroutine keep
+    it%residual = least
   end subroutine alternate
 
   !> Norm of an island's unscaled free velocity.

@@ -38,38 +38,51 @@ contains
     integer(i4), intent(in) :: entry_ptr(0:n), node(0:*)
     type(body_lu), intent(out) :: factor
     type(tree) :: structure
-    integer(i4), allocatable :: group(:), group_ptr(:), edge_ptr(:), edge(:), order(:), where_group(:), fill(:)
-    integer(i4) :: groups, s, a, e, g, best, k, m, i, j, place
-    integer(i8) :: values, depth, deepest, widest
+    integer(i4), allocatable :: group(:), group_ptr(:), edge_ptr(:), edge(:), order(:), eliminated_by(:)
+    integer(i4) :: groups
+    integer(i8) :: deepest, widest
 
     call find_groups(n, nodes, entry_ptr, node, groups, group, group_ptr, edge_ptr, edge)
-    allocate(order(0:groups-1))
+    allocate(order(0:groups-1), eliminated_by(0:groups-1))
     call dissect(groups, edge_ptr, edge, order)
     call analyse_tree(groups, edge_ptr, edge, group_ptr, order, structure)
+    call list_triples(structure, group_ptr, factor, eliminated_by, widest)
+    call relate(factor, nodes)
+    call list_rows(n, entry_ptr, node, group, eliminated_by, factor)
+    call simulate_stack(factor, deepest)
+    allocate(factor%value(0:factor%value_ptr(factor%fronts)-1), factor%front(0:max(widest, 1_i8)-1))
+    allocate(factor%stack(0:max(deepest, 1_i8)-1), factor%x(0:max(3*nodes, 1)-1))
+  end subroutine analyse_bodies
+
+  !> Lists the triples of the fronts, which are those of their groups, and counts their values and children.
+  subroutine list_triples(structure, group_ptr, factor, eliminated_by, widest)
+    type(tree), intent(in) :: structure
+    integer(i4), intent(in) :: group_ptr(0:)
+    type(body_lu), intent(inout) :: factor
+    integer(i4), intent(inout) :: eliminated_by(0:)   !< front of which a group is a pivot
+    integer(i8), intent(out) :: widest                !< numbers of the largest front, columns padded
+    integer(i4) :: s, g, k, m, i, j, place
+    integer(i8) :: values
+
     factor%fronts = structure%fronts
     allocate(factor%pivots(0:factor%fronts-1), factor%node_ptr(0:factor%fronts), factor%parent(0:factor%fronts-1))
-    allocate(factor%children(0:factor%fronts-1), factor%row_ptr(0:factor%fronts), factor%row(0:max(n, 1)-1))
-    allocate(factor%value_ptr(0:factor%fronts), where_group(0:groups-1), factor%place(0:max(nodes, 1)-1))
+    allocate(factor%children(0:factor%fronts-1), factor%value_ptr(0:factor%fronts))
     factor%parent = structure%parent
     factor%children = 0
     place = 0
-    do s = 0, factor%fronts - 1
-      do i = structure%list_ptr(s), structure%list_ptr(s+1) - 1
-        g = structure%list(i)
-        place = place + group_ptr(g+1) - group_ptr(g)
-      end do
+    do i = 0, structure%list_ptr(factor%fronts) - 1
+      g = structure%list(i)
+      place = place + group_ptr(g+1) - group_ptr(g)
     end do
-    allocate(factor%node(0:max(place, 1)-1), factor%relative(0:max(place, 1)-1))
+    allocate(factor%node(0:max(place, 1)-1))
     place = 0
     values = 0
-    depth = 0
-    deepest = 0
     widest = 0
     do s = 0, factor%fronts - 1
       factor%node_ptr(s) = place
       do i = structure%list_ptr(s), structure%list_ptr(s+1) - 1
         g = structure%list(i)
-        if (i - structure%list_ptr(s) < structure%pivots(s)) where_group(g) = s
+        if (i - structure%list_ptr(s) < structure%pivots(s)) eliminated_by(g) = s
         do j = group_ptr(g), group_ptr(g+1) - 1
           factor%node(place) = j
           place = place + 1
@@ -86,37 +99,35 @@ contains
     end do
     factor%node_ptr(factor%fronts) = place
     factor%value_ptr(factor%fronts) = values
-    call relate(factor)
-    ! rows by the front that eliminates the first of their triples
-    allocate(fill(0:factor%fronts))
+  end subroutine list_triples
+
+  !> Lists rows by the front that eliminates the first of their triples.
+  subroutine list_rows(n, entry_ptr, node, group, eliminated_by, factor)
+    integer(i4), intent(in) :: n, entry_ptr(0:n), node(0:*)
+    integer(i4), intent(in) :: group(0:)              !< of triples
+    integer(i4), intent(in) :: eliminated_by(0:)      !< front of which a group is a pivot
+    type(body_lu), intent(inout) :: factor
+    integer(i4), allocatable :: first(:), fill(:)
+    integer(i4) :: a, e, s
+
+    allocate(factor%row_ptr(0:factor%fronts), factor%row(0:max(n, 1)-1), first(0:max(n, 1)-1), fill(0:factor%fronts))
     fill = 0
     do a = 0, n - 1
-      best = first_front(a)
-      fill(best+1) = fill(best+1) + 1
+      first(a) = factor%fronts - 1
+      do e = entry_ptr(a), entry_ptr(a+1) - 1
+        first(a) = min(first(a), eliminated_by(group(node(e))))
+      end do
+      fill(first(a)+1) = fill(first(a)+1) + 1
     end do
     do s = 1, factor%fronts
       fill(s) = fill(s) + fill(s-1)
     end do
     factor%row_ptr = fill
     do a = 0, n - 1
-      best = first_front(a)
-      factor%row(fill(best)) = a
-      fill(best) = fill(best) + 1
+      factor%row(fill(first(a))) = a
+      fill(first(a)) = fill(first(a)) + 1
     end do
-    call simulate_stack(factor, deepest)
-    allocate(factor%value(0:values-1), factor%front(0:max(widest, 1_i8)-1), factor%stack(0:max(deepest, 1_i8)-1))
-    allocate(factor%x(0:max(3*nodes, 1)-1))
-
-  contains
-
-    integer(i4) function first_front(a)
-      integer(i4), intent(in) :: a
-      first_front = factor%fronts - 1
-      do e = entry_ptr(a), entry_ptr(a+1) - 1
-        first_front = min(first_front, where_group(group(node(e))))
-      end do
-    end function first_front
-  end subroutine analyse_bodies
+  end subroutine list_rows
 
   !> Multiplications that k pivots of a front with r further columns take.
   pure real(dp) function elimination_products(k, r)
@@ -125,10 +136,12 @@ contains
   end function elimination_products
 
   !> Finds the places of coupled triples in the lists of the parents.
-  subroutine relate(factor)
+  subroutine relate(factor, nodes)
     type(body_lu), intent(inout) :: factor
+    integer(i4), intent(in) :: nodes    !< triples
     integer(i4) :: first(0:factor%fronts-1), next(0:factor%fronts-1), s, c, i
 
+    allocate(factor%relative(0:size(factor%node)-1), factor%place(0:max(nodes, 1)-1))
     first = -1
     do s = factor%fronts - 1, 0, -1
       if (factor%parent(s) < 0) cycle

@@ -9,6 +9,7 @@
 !> others nothing.  A slice holds the columns of the rows from <= j < from + used/3 of every body, in the order of attachments.
 module compliance
   use kinds, only: dp, i4, i8
+  use row_order, only: end_of
   use row_tables, only: local_tables, open_local
   use state_tables, only: body_table, open_table
   use table_registry, only: table_open
@@ -41,7 +42,7 @@ contains
       start = loc%pointers%attachment(row) + from
       do j = start, min(loc%pointers%attachment(row+1), start + used/3) - 1
         a = loc%attachments%row(j)
-        do e = loc%attachments%entry(j), end_of(loc%attachments%entry(j), loc%rows%entry_ptr(a+1), loc%rows%slave_entry(a)) - 1
+        do e = loc%attachments%entry(j), end_of(loc, j) - 1
           h = multiply(loc%entries%operator(:,:,e), rotation(:,:,k))
           dof = dof_first(k) + 3*(loc%entries%triple(e) - body%velo_ptr(row))
           do r = 1, 3
@@ -82,7 +83,7 @@ contains
         a = loc%attachments%row(j)
         at = 3*(j - first)
         columns(start:start+n-1,at:at+2) = 0
-        do e = loc%attachments%entry(j), end_of(loc%attachments%entry(j), loc%rows%entry_ptr(a+1), loc%rows%slave_entry(a)) - 1
+        do e = loc%attachments%entry(j), end_of(loc, j) - 1
           h = multiply(loc%entries%operator(:,:,e), rotation(:,:,k))
           dof = 3*(loc%entries%triple(e) - body%velo_ptr(row)) + 1
           !$omp simd private(x, y, z)
@@ -120,13 +121,6 @@ contains
     end do
   end function multiply
 
-  !> One past the last entry of a row on the body where its entries begin at `first`.
-  pure integer(i4) function end_of(first, last, slave)
-    integer(i4), intent(in) :: first, last, slave
-    end_of = last
-    if (first < slave) end_of = slave
-  end function end_of
-
   !> Adds h H A^-1 H^T of these bodies to W, from columns that hold A^-1 H^T: blocks of the rows i >= j of all j of the
   !> slice, and their transposes.  Writes blocks in the layout of coupling_blocks.assemble_matrix, and `diagonal` of rows.
   subroutine add_compliance(bodies, local, from, used, step, nk, body_row, dof_first, rotation, ndof, ncolumn, columns, status)
@@ -155,8 +149,7 @@ contains
         a = loc%attachments%row(start+i)
         last = min(i, used/3 - 1)
         part(:,:,0:last) = 0
-        do e = loc%attachments%entry(start+i), end_of(loc%attachments%entry(start+i), loc%rows%entry_ptr(a+1), &
-                                                      loc%rows%slave_entry(a)) - 1
+        do e = loc%attachments%entry(start+i), end_of(loc, start + i) - 1
           h = step*multiply(loc%entries%operator(:,:,e), rotation(:,:,k))
           dof = dof_first(k) + 3*(loc%entries%triple(e) - body%velo_ptr(row))
           do j = 0, last

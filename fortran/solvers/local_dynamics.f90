@@ -99,82 +99,86 @@ contains
     !$omp end parallel do
     do a = 0, int(state%bodies%rows, i4) - 1
       ! entries of implicit bodies are H itself: their inverse inertia couples all triples (add_compliance)
-      if (implicit(a) /= 0) call set_identity(state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
+      if (implicit(a) /= 0) call set_identity(loc, state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
     end do
 
     !$omp parallel do if (n > parallel_from) schedule(static) private(known) reduction(max: failed)
     do a = 0, n - 1
-      call assemble_operator(a, loc%rows%order(a), known)
+      call assemble_operator(state, con, loc, implicit, element_size, element_node, a, loc%rows%order(a), known)
       if (.not. known) failed = max(failed, a)
       call copy(con%R(:,loc%rows%order(a)), loc%rows%R(:,a))
       call copy(con%U(:,loc%rows%order(a)), loc%rows%U(:,a))
       loc%rows%lost(a) = 0
-      loc%rows%driving(a) = merge(1_i4, 0_i4, drives(loc%rows%order(a)))
+      loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, con, loc%rows%order(a)))
     end do
     !$omp end parallel do
-    if (failed >= 0) then
-      status = unknown_body
-      return
-    end if
-
-  contains
-
-    !> Whether constraint i, one of the user's, acts on obstacles only.
-    pure function drives(i) result(answer)
-      integer(i4), intent(in) :: i
-      logical :: answer
-      answer = con%kind(i) /= contact_row .and. state%bodies%kind(con%master(i)) == obstacle_kind
-      if (answer .and. con%slave(i) >= 0) answer = state%bodies%kind(con%slave(i)) == obstacle_kind
-    end function drives
-
-    !> Sets L = I.
-    subroutine set_identity(first, last)
-      integer(i4), intent(in) :: first, last
-      integer(i4) :: j
-      loc%triples%factor(:,:,first:last) = 0.0_dp
-      do j = 1, 3
-        loc%triples%factor(j,j,first:last) = 1.0_dp
-      end do
-    end subroutine set_identity
-
-    !> Assembles V, B, H' and W_aa of row a, constraint i.
-    subroutine assemble_operator(a, i, known)
-      integer(i4), intent(in) :: a, i
-      logical, intent(out) :: known     !< false: a kind of body without an operator
-      real(dp) :: hm(3,3,8), hs(3,3,8)
-      integer(i4) :: m, s, nm, ns, tm(8), ts(8)
-      logical :: same
-
-      m = con%master(i)
-      s = con%slave(i)
-      ns = 0
-      same = s == m .and. state%bodies%kind(m) == finite_element_kind
-      call operator_of(state, con, element_size, element_node, m, 1, i, con%master_point(:,i), nm, hm, tm)
-      known = nm > 0
-      call clear(loc%rows%V(:,a), loc%rows%B(:,a), loc%rows%speed(a), loc%rows%diagonal(:,:,a))
-      call add_velocities(nm, hm, tm, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
-                          loc%rows%speed(a))
-      if (s >= 0) then
-        call operator_of(state, con, element_size, element_node, s, 2, i, con%slave_point(:,i), ns, hs, ts)
-        known = known .and. ns > 0
-        hs(:,:,1:ns) = -hs(:,:,1:ns)
-        call add_velocities(ns, hs, ts, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
-                            loc%rows%speed(a))
-        if (s == m .and. .not. same) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
-      end if
-      ! entries of the master come first, those of the slave fill the row's last places
-      if (s >= 0 .and. (s /= m .or. same) .and. acts_on(con, i, state%bodies%kind(max(s, 0)))) &
-        call store(ns, hs, ts, loc%triples%factor, implicit(s) == 0, loc%rows%entry_ptr(a+1) - ns, &
-                   loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
-      if (acts_on(con, i, state%bodies%kind(m))) then
-        call store(nm, hm, tm, loc%triples%factor, implicit(m) == 0, loc%rows%entry_ptr(a), &
-                   loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
-        if (same .and. implicit(m) == 0) call add_common(loc%rows%entry_ptr(a), loc%rows%entry_ptr(a) + nm, &
-                                                         loc%rows%entry_ptr(a+1), loc%entries%triple, loc%entries%operator, &
-                                                         loc%rows%diagonal(:,:,a))
-      end if
-    end subroutine assemble_operator
+    if (failed >= 0) status = unknown_body
   end subroutine assemble_rows
+
+  !> Whether constraint i, one of the user's, acts on obstacles only.
+  pure function drives(state, con, i) result(answer)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i
+    logical :: answer
+
+    answer = con%kind(i) /= contact_row .and. state%bodies%kind(con%master(i)) == obstacle_kind
+    if (answer .and. con%slave(i) >= 0) answer = state%bodies%kind(con%slave(i)) == obstacle_kind
+  end function drives
+
+  !> Sets L = I of triples from `first` to `last`.
+  subroutine set_identity(loc, first, last)
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: first, last
+    integer(i4) :: j
+
+    loc%triples%factor(:,:,first:last) = 0.0_dp
+    do j = 1, 3
+      loc%triples%factor(j,j,first:last) = 1.0_dp
+    end do
+  end subroutine set_identity
+
+  !> Assembles V, B, H' and W_aa of row a, constraint i.
+  subroutine assemble_operator(state, con, loc, implicit, element_size, element_node, a, i, known)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: implicit(0:*), element_size(0:*), element_node(8,0:*)     !< see `assemble_rows`
+    integer(i4), intent(in) :: a, i
+    logical, intent(out) :: known     !< false: a kind of body without an operator
+    real(dp) :: hm(3,3,8), hs(3,3,8)
+    integer(i4) :: m, s, nm, ns, tm(8), ts(8)
+    logical :: same
+
+    m = con%master(i)
+    s = con%slave(i)
+    ns = 0
+    same = s == m .and. state%bodies%kind(m) == finite_element_kind
+    call operator_of(state, con, element_size, element_node, m, 1, i, con%master_point(:,i), nm, hm, tm)
+    known = nm > 0
+    call clear(loc%rows%V(:,a), loc%rows%B(:,a), loc%rows%speed(a), loc%rows%diagonal(:,:,a))
+    call add_velocities(nm, hm, tm, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
+                        loc%rows%speed(a))
+    if (s >= 0) then
+      call operator_of(state, con, element_size, element_node, s, 2, i, con%slave_point(:,i), ns, hs, ts)
+      known = known .and. ns > 0
+      hs(:,:,1:ns) = -hs(:,:,1:ns)
+      call add_velocities(ns, hs, ts, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
+                          loc%rows%speed(a))
+      if (s == m .and. .not. same) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
+    end if
+    ! entries of the master come first, those of the slave fill the row's last places
+    if (s >= 0 .and. (s /= m .or. same) .and. acts_on(con, i, state%bodies%kind(max(s, 0)))) &
+      call store(ns, hs, ts, loc%triples%factor, implicit(s) == 0, loc%rows%entry_ptr(a+1) - ns, &
+                 loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
+    if (acts_on(con, i, state%bodies%kind(m))) then
+      call store(nm, hm, tm, loc%triples%factor, implicit(m) == 0, loc%rows%entry_ptr(a), &
+                 loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
+      if (same .and. implicit(m) == 0) call add_common(loc%rows%entry_ptr(a), loc%rows%entry_ptr(a) + nm, &
+                                                       loc%rows%entry_ptr(a+1), loc%entries%triple, loc%entries%operator, &
+                                                       loc%rows%diagonal(:,:,a))
+    end if
+  end subroutine assemble_operator
 
   !> Adds products of the two sides of a self-contact at nodes that both elements share.
   subroutine add_common(first, middle, last, triple, entry, diagonal)
@@ -212,89 +216,104 @@ contains
     type(constraint_table), target :: con
     type(surface_material_table), target :: mat
     type(local_tables) :: loc
-    integer(i4) :: a, n
+    integer(i4) :: a, i, n
 
     failed = -1
     call open_all(bodies, constraints, local, state, con, loc, n, status)
     if (status == table_open) call open_table(materials, mat, status)
     if (status /= table_open) return
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (n > parallel_from) schedule(static) private(i)
     do a = 0, n - 1
-      call assemble_law(a, loc%rows%order(a))
+      i = loc%rows%order(a)
+      call assemble_law(constraint_data(dynamic, step, epsilon, i, con%material(i), con, mat), loc, a)
     end do
     !$omp end parallel do
-    if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) call leave_to_next_step
+    if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) &
+      call leave_to_next_step(n, state, con, mat, loc, epsilon, step)
     do a = 0, n - 1
       loc%rows%patch(a) = a
-      if (continues_patch(a)) loc%rows%patch(a) = loc%rows%patch(a-1)
+      if (continues_patch(con, loc, a)) loc%rows%patch(a) = loc%rows%patch(a-1)
       if (.not. min(loc%rows%diagonal(1,1,a), loc%rows%diagonal(2,2,a), loc%rows%diagonal(3,3,a)) > 0.0_dp) failed = a
     end do
     if (failed >= 0) status = singular_block
+  end subroutine assemble_laws
 
-  contains
+  !> Whether row a is another cohesive point of the two primitives of the previous row.
+  pure function continues_patch(con, loc, a) result(answer)
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: a
+    logical :: answer
 
-    !> Whether row a is another cohesive point of the two primitives of the previous row.
-    function continues_patch(a) result(answer)
-      integer(i4), intent(in) :: a
-      logical :: answer
+    answer = .false.
+    if (a == 0) return
+    if (any(loc%rows%kind(a-1:a) /= contact_row .or. .not. loc%rows%law(l_cohesion,a-1:a) > 0.0_dp)) return
+    associate (i => loc%rows%order(a), before => loc%rows%order(a-1))
+      answer = con%master_primitive(i) == con%master_primitive(before) .and. con%slave_primitive(i) == con%slave_primitive(before)
+    end associate
+  end function continues_patch
 
-      answer = a > 0 .and. loc%rows%kind(a) == contact_row .and. loc%rows%law(l_cohesion,a) > 0.0_dp
-      if (answer) answer = loc%rows%kind(a-1) == contact_row .and. loc%rows%law(l_cohesion,a-1) > 0.0_dp
-      if (answer) answer = con%master_primitive(loc%rows%order(a)) == con%master_primitive(loc%rows%order(a-1)) .and. &
-        con%slave_primitive(loc%rows%order(a)) == con%slave_primitive(loc%rows%order(a-1))
-    end function continues_patch
+  !> Opens gap-aware contacts that do not close in this step and whose bodies another contact strikes in it.
+  subroutine leave_to_next_step(n, state, con, mat, loc, epsilon, step)
+    integer(i4), intent(in) :: n
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(surface_material_table), intent(in) :: mat
+    type(local_tables), intent(in) :: loc
+    real(dp), intent(in) :: epsilon, step
+    logical :: struck(0:size(state%bodies%kind)-1)
+    integer(i4) :: a, i
 
-    !> Opens gap-aware contacts that do not close in this step and whose bodies another contact strikes in it.
-    subroutine leave_to_next_step
-      logical :: struck(0:size(state%bodies%kind)-1)
-      integer(i4) :: a, i
+    struck = .false.
+    do a = 0, n - 1
+      i = loc%rows%order(a)
+      if (.not. rebounds(con, mat, loc, a)) cycle
+      if (.not. is_struck(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
+      struck(con%master(i)) = state%bodies%kind(con%master(i)) /= obstacle_kind
+      struck(con%slave(i)) = state%bodies%kind(con%slave(i)) /= obstacle_kind
+    end do
+    do a = 0, n - 1
+      i = loc%rows%order(a)
+      if (.not. rebounds(con, mat, loc, a)) cycle
+      if (.not. (struck(con%master(i)) .or. struck(con%slave(i)))) cycle
+      if (.not. waits_for_impact(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
+      loc%rows%kind(a) = open_row
+      loc%rows%R(:,a) = 0.0_dp
+      loc%rows%free(:,a) = loc%rows%B(:,a)
+    end do
+  end subroutine leave_to_next_step
 
-      struck = .false.
-      do a = 0, n - 1
-        i = loc%rows%order(a)
-        if (.not. rebounds(a)) cycle
-        if (.not. is_struck(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
-        struck(con%master(i)) = state%bodies%kind(con%master(i)) /= obstacle_kind
-        struck(con%slave(i)) = state%bodies%kind(con%slave(i)) /= obstacle_kind
-      end do
-      do a = 0, n - 1
-        i = loc%rows%order(a)
-        if (.not. rebounds(a)) cycle
-        if (.not. (struck(con%master(i)) .or. struck(con%slave(i)))) cycle
-        if (.not. waits_for_impact(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
-        loc%rows%kind(a) = open_row
-        loc%rows%R(:,a) = 0.0_dp
-        loc%rows%free(:,a) = loc%rows%B(:,a)
-      end do
-    end subroutine leave_to_next_step
+  !> Whether row a is a gap-aware contact without cohesion.
+  pure logical function rebounds(con, mat, loc, a)
+    type(constraint_table), intent(in) :: con
+    type(surface_material_table), intent(in) :: mat
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: a
 
-    !> Whether row a is a gap-aware contact without cohesion.
-    logical function rebounds(a)
-      integer(i4), intent(in) :: a
+    rebounds = loc%rows%kind(a) == contact_row
+    associate (i => loc%rows%order(a))
+      if (rebounds) rebounds = mat%gap_aware(con%material(i)) > 0.0_dp .and. .not. con%cohesion(i) > 0.0_dp
+    end associate
+  end function rebounds
 
-      rebounds = loc%rows%kind(a) == contact_row
-      associate (i => loc%rows%order(a))
-        if (rebounds) rebounds = mat%gap_aware(con%material(i)) > 0.0_dp .and. .not. con%cohesion(i) > 0.0_dp
-      end associate
-    end function rebounds
+  !> Assembles the law of row a.
+  subroutine assemble_law(asked, loc, a)
+    type(constraint_data), intent(in) :: asked     !< of the row's constraint
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: a
+    class(row_family), pointer :: family
 
-    !> Assembles the law of row a, constraint i.
-    subroutine assemble_law(a, i)
-      integer(i4), intent(in) :: a, i
-      type(constraint_data) :: asked
-      class(row_family), pointer :: family
-
-      asked = constraint_data(dynamic, step, epsilon, i, con%material(i), con, mat)
+    associate (con => asked%constraints, mat => asked%materials, i => asked%row)
       loc%rows%kind(a) = con%kind(i)
       if (con%kind(i) == contact_row) loc%rows%kind(a) = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
-      family => family_of(loc%rows%kind(a))
-      ! a component in which a row does not act is a separate unknown: 0 = W_NN R_N
-      if (family%masked) loc%rows%diagonal(3,3,a) = 0.5_dp*(loc%rows%diagonal(1,1,a) + loc%rows%diagonal(2,2,a))
-      call family%prepare(asked, loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
-                          loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
-      if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp
-    end subroutine assemble_law
-  end subroutine assemble_laws
+    end associate
+    family => family_of(loc%rows%kind(a))
+    ! a component in which a row does not act is a separate unknown: 0 = W_NN R_N
+    if (family%masked) loc%rows%diagonal(3,3,a) = 0.5_dp*(loc%rows%diagonal(1,1,a) + loc%rows%diagonal(2,2,a))
+    call family%prepare(asked, loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
+                        loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
+    if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp
+  end subroutine assemble_law
 
   !> Computes L of scale*m = L L^T; a zero pivot (a direction that cannot move) gives a zero column.
   pure subroutine cholesky(scale, m, l)

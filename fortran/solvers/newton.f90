@@ -4,6 +4,7 @@ module newton
   use end_of_cohesion, only: end_cohesion
   use krylov_basis, only: ordered_dot, add_scaled, rotate_column, back_substitute
   use constraint_measures, only: measure, unbounded
+  use matrix3, only: adjugate_of
   use diagonal_block, only: b_rho, block_size
   use kind_numbers, only: contact_row => row_contact
   use row_block, only: law_size
@@ -23,6 +24,20 @@ module newton
   integer, parameter :: patience = 100       !< steps without halving of the merit after which the iteration counts as stagnant
   real(dp), parameter :: lift = 1.0e-3_dp     !< part of the mean diagonal of W that regularises a stagnant iteration
   integer, parameter :: v_zero = 1, v_rhs = 2, v_step = 3, v_product = 4, v_basis = 5   !< work vectors; directions follow the basis
+
+  !> An iteration under way.
+  type :: iteration
+    type(local_tables) :: loc
+    type(newton_settings) :: asked
+    integer(i4) :: n, stored, triples                !< see `iterate`
+    real(dp) :: half_step                            !< see `iterate` [time]
+    real(dp), allocatable :: operator(:,:,:,:)       !< (3,3,3,0:n-1) derivatives X, Y and the inverse diagonal block
+    real(dp), allocatable :: vectors(:,:,:)          !< (3,0:n-1,v_...)
+    integer(i4) :: directions                        !< vectors of the basis, and as many directions
+    real(dp) :: unit                                 !< of force, in which reactions are added to velocities
+    integer(i4) :: matvecs = 0                       !< products made
+    real(dp) :: g = 0.0_dp, total = 0.0_dp           !< merit, residual (merit)
+  end type iteration
 
 contains
 
@@ -55,95 +70,126 @@ contains
     integer(i4), intent(out) :: iterations, matvecs
     real(dp), intent(out) :: g, total
     integer(i4), intent(out) :: failed, status
-    type(local_tables) :: loc
-    type(newton_settings) :: asked
-    real(dp), allocatable :: operator(:,:,:,:)   ! (3,3,3,0:n-1) derivatives X, Y and the inverse diagonal block
-    real(dp), allocatable :: vectors(:,:,:)      ! (3,0:n-1,v_...)
-    real(dp) :: unit, added, halved
-    integer(i4) :: since, directions
+    type(iteration) :: it
 
     failed = -1
     iterations = 0
     matvecs = 0
     g = 0.0_dp
     total = 0.0_dp
-    call open_local(local, loc, status)
-    if (status == table_open) call open_table(settings, asked, status)
+    call open_local(local, it%loc, status)
+    if (status == table_open) call open_table(settings, it%asked, status)
     if (status /= table_open) return
     status = 3
-    call soften_contacts(n, half_step, step, loc%rows%V, loc%rows%kind, loc%rows%law, failed)
-    if (failed >= 0) return
-    directions = merge(0, min(asked%linmaxiter, restart), asked%averaged /= 0)
-    allocate(operator(3,3,3,0:n-1), vectors(3,0:n-1,v_basis+2*directions))
-    unit = unit_of_force(n, loc%rows%kind, loc%rows%block)
-    vectors(:,:,v_zero) = 0.0_dp
-    vectors(:,:,v_step) = 0.0_dp
-    call take_measure()
-    if (g >= 0.5_dp*unbounded) then
-      ! there is no velocity to stop, so reactions of the last step are no good start
-      loc%rows%R(:,0:n-1) = 0.0_dp
-      call take_measure()
-    end if
+    associate (rows => it%loc%rows)
+      call soften_contacts(n, half_step, step, rows%V, rows%kind, rows%law, failed)
+      if (failed >= 0) return
+      call start_iteration(it, n, stored, triples, half_step)
+      call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+      matvecs = it%matvecs
+      g = it%g
+      total = it%total
+      status = merge(0, 1, g <= it%asked%meritval)
+      if (failed >= 0 .or. .not. g <= huge(1.0_dp)) status = 2
+      if (check_cohesion /= 0 .and. status < 2) &
+        call end_cohesion(n, rows%kind, rows%law, rows%patch, rows%diagonal, rows%R, rows%U, rows%lost)
+    end associate
+  end subroutine iterate
+
+  !> Makes room, and measures the initial guess.
+  subroutine start_iteration(it, n, stored, triples, half_step)
+    type(iteration), intent(inout) :: it
+    integer(i4), intent(in) :: n, stored, triples
+    real(dp), intent(in) :: half_step
+
+    it%n = n
+    it%stored = stored
+    it%triples = triples
+    it%half_step = half_step
+    it%directions = merge(0, min(it%asked%linmaxiter, restart), it%asked%averaged /= 0)
+    allocate(it%operator(3,3,3,0:n-1), it%vectors(3,0:n-1,v_basis+2*it%directions))
+    it%unit = unit_of_force(n, it%loc%rows%kind, it%loc%rows%block)
+    it%vectors(:,:,v_zero) = 0.0_dp
+    it%vectors(:,:,v_step) = 0.0_dp
+    call take_measure(it)
+    if (it%g < 0.5_dp*unbounded) return
+    ! there is no velocity to stop, so reactions of the last step are no good start
+    it%loc%rows%R(:,0:n-1) = 0.0_dp
+    call take_measure(it)
+  end subroutine start_iteration
+
+  !> Takes steps until the merit or a bound is reached, or numbers fail.
+  subroutine run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+    type(iteration), intent(inout) :: it
+    real(dp), intent(in) :: regularisation
+    integer(i4), intent(in) :: maxiter, maxmatvec
+    integer(i4), intent(inout) :: iterations, failed
+    real(dp) :: added, halved
+    integer(i4) :: since
+
     added = regularisation
-    halved = g
+    halved = it%g
     since = 0
-    do while (iterations < maxiter .and. g > asked%meritval .and. g <= huge(1.0_dp))
-      if (asked%averaged == 0 .and. matvecs >= maxmatvec) exit
-      call linearise(n, merge(added, 0.0_dp, asked%averaged == 0), unit, half_step, asked%omega, loc%rows%kind, loc%rows%diagonal, &
-                     loc%rows%block, loc%rows%law, loc%rows%U, loc%rows%R, operator, vectors(:,:,v_rhs), failed)
-      if (failed >= 0) exit
-      if (asked%averaged /= 0) then
-        call average(n, asked%theta, operator, vectors(:,:,v_rhs), vectors(:,:,v_step))
-      else
-        call krylov_step()
-      end if
-      call take_step(n, loc%rows%kind, loc%rows%block, vectors(:,:,v_step), loc%rows%R)
-      call take_measure()
-      asked%merits(iterations) = g
-      asked%products(iterations) = matvecs
-      iterations = iterations + 1
-      since = since + 1
-      if (g <= 0.5_dp*halved) then
-        halved = g
-        since = 0
-      else if (since >= patience .and. asked%averaged == 0) then
-        added = max(added, lift*mean_diagonal(n, loc%rows%diagonal))
-      end if
-    end do
-    status = merge(0, 1, g <= asked%meritval)
-    if (failed >= 0 .or. .not. g <= huge(1.0_dp)) status = 2
-    if (check_cohesion /= 0 .and. status < 2) call end_cohesion(n, loc%rows%kind, loc%rows%law, loc%rows%patch, loc%rows%diagonal, &
-                                                                loc%rows%R, loc%rows%U, loc%rows%lost)
+    associate (asked => it%asked, rows => it%loc%rows, n => it%n)
+      do while (iterations < maxiter .and. it%g > asked%meritval .and. it%g <= huge(1.0_dp))
+        if (asked%averaged == 0 .and. it%matvecs >= maxmatvec) exit
+        call linearise(n, merge(added, 0.0_dp, asked%averaged == 0), it%unit, it%half_step, asked%omega, rows%kind, rows%diagonal, &
+                       rows%block, rows%law, rows%U, rows%R, it%operator, it%vectors(:,:,v_rhs), failed)
+        if (failed >= 0) exit
+        if (asked%averaged /= 0) then
+          call average(n, asked%theta, it%operator, it%vectors(:,:,v_rhs), it%vectors(:,:,v_step))
+        else
+          call krylov_step(it)
+        end if
+        call take_step(n, rows%kind, rows%block, it%vectors(:,:,v_step), rows%R)
+        call take_measure(it)
+        asked%merits(iterations) = it%g
+        asked%products(iterations) = it%matvecs
+        iterations = iterations + 1
+        since = since + 1
+        if (it%g <= 0.5_dp*halved) then
+          halved = it%g
+          since = 0
+        else if (since >= patience .and. asked%averaged == 0) then
+          added = max(added, lift*mean_diagonal(n, rows%diagonal))
+        end if
+      end do
+    end associate
+  end subroutine run_steps
 
-  contains
+  !> Computes U = B + W R, merit and residual of the present reactions.
+  subroutine take_measure(it)
+    type(iteration), intent(inout) :: it
 
-    !> Computes U = B + W R, merit and residual of the present reactions.
-    subroutine take_measure()
-      call velocities(loc, n, stored, triples, loc%rows%R, loc%rows%B, loc%rows%U)
-      call measure(n, .true., unit, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%B, &
-                   loc%rows%speed, loc%rows%R, loc%rows%U, half_step, loc%rows%merit, loc%rows%residual, g, total)
-    end subroutine take_measure
+    associate (rows => it%loc%rows)
+      call velocities(it%loc, it%n, it%stored, it%triples, rows%R, rows%B, rows%U)
+      call measure(it%n, .true., it%unit, rows%kind, rows%driving, rows%block, rows%law, rows%diagonal, rows%B, rows%speed, &
+                   rows%R, rows%U, it%half_step, rows%merit, rows%residual, it%g, it%total)
+    end associate
+  end subroutine take_measure
 
-    !> Computes y = A x with A = X W + Y.
-    subroutine apply_operator(x, y)
-      real(dp), intent(in) :: x(3,0:*)
-      real(dp), intent(inout) :: y(3,0:*)
+  !> Computes work vector y = A x of work vector x, with A = X W + Y.
+  subroutine apply_operator(it, x, y)
+    type(iteration), intent(inout) :: it
+    integer(i4), intent(in) :: x, y
 
-      call velocities(loc, n, stored, triples, x, vectors(:,:,v_zero), vectors(:,:,v_product))
-      matvecs = matvecs + 1
-      call combine(n, operator, vectors(:,:,v_product), x, y)
-    end subroutine apply_operator
+    call velocities(it%loc, it%n, it%stored, it%triples, it%vectors(:,:,x), it%vectors(:,:,v_zero), it%vectors(:,:,v_product))
+    it%matvecs = it%matvecs + 1
+    call combine(it%n, it%operator, it%vectors(:,:,v_product), it%vectors(:,:,x), it%vectors(:,:,y))
+  end subroutine apply_operator
 
-    !> Solves by flexible GMRES, right-preconditioned by the diagonal blocks, from the last dR.
-    subroutine krylov_step()
-      real(dp) :: triangle(restart+1,restart), cosine(restart), sine(restart), rhs(restart+1), length, target
-      integer(i4) :: made, cycle_size, first_direction, j, i
+  !> Solves by flexible GMRES, right-preconditioned by the diagonal blocks, from the last dR.
+  subroutine krylov_step(it)
+    type(iteration), intent(inout) :: it
+    real(dp) :: triangle(restart+1,restart), cosine(restart), sine(restart), rhs(restart+1), length, target
+    integer(i4) :: made, cycle_size, first_direction, j, i
 
+    associate (n => it%n, vectors => it%vectors, asked => it%asked)
       target = asked%epsilon*sqrt(ordered_dot(n, vectors(:,:,v_rhs), vectors(:,:,v_rhs)))
-      first_direction = v_basis + directions
+      first_direction = v_basis + it%directions
       made = 0
       do
-        call apply_operator(vectors(:,:,v_step), vectors(:,:,v_basis))
+        call apply_operator(it, v_step, v_basis)
         call subtract_from(n, vectors(:,:,v_rhs), vectors(:,:,v_basis))
         length = sqrt(ordered_dot(n, vectors(:,:,v_basis), vectors(:,:,v_basis)))
         if (.not. length > 0.0_dp .or. made >= asked%linmaxiter .or. (made > 0 .and. length <= target)) exit
@@ -151,8 +197,8 @@ contains
         cycle_size = min(restart, asked%linmaxiter - made)
         do j = 1, cycle_size
           call scale(n, 1.0_dp/length, vectors(:,:,v_basis+j-1))
-          call precondition(n, operator, vectors(:,:,v_basis+j-1), vectors(:,:,first_direction+j))
-          call apply_operator(vectors(:,:,first_direction+j), vectors(:,:,v_basis+j))
+          call precondition(n, it%operator, vectors(:,:,v_basis+j-1), vectors(:,:,first_direction+j))
+          call apply_operator(it, first_direction + j, v_basis + j)
           do i = 1, j
             triangle(i,j) = ordered_dot(n, vectors(:,:,v_basis+i-1), vectors(:,:,v_basis+j))
             call add_scaled(n, -triangle(i,j), vectors(:,:,v_basis+i-1), vectors(:,:,v_basis+j))
@@ -169,8 +215,8 @@ contains
         end do
         if (made >= asked%linmaxiter .or. j < cycle_size) exit
       end do
-    end subroutine krylov_step
-  end subroutine iterate
+    end associate
+  end subroutine krylov_step
 
   !> Replaces laws by those that the iteration takes: spring-dashpot contacts become Signorini-Coulomb ones; `failed` is the last row
   !> without a linearisation, or -1.
@@ -393,16 +439,7 @@ contains
     logical, intent(out) :: regular      !< false: singular, or not finite
     real(dp) :: determinant
 
-    inverse(1,1) = m(2,2)*m(3,3) - m(2,3)*m(3,2)
-    inverse(1,2) = m(1,3)*m(3,2) - m(1,2)*m(3,3)
-    inverse(1,3) = m(1,2)*m(2,3) - m(1,3)*m(2,2)
-    inverse(2,1) = m(2,3)*m(3,1) - m(2,1)*m(3,3)
-    inverse(2,2) = m(1,1)*m(3,3) - m(1,3)*m(3,1)
-    inverse(2,3) = m(1,3)*m(2,1) - m(1,1)*m(2,3)
-    inverse(3,1) = m(2,1)*m(3,2) - m(2,2)*m(3,1)
-    inverse(3,2) = m(1,2)*m(3,1) - m(1,1)*m(3,2)
-    inverse(3,3) = m(1,1)*m(2,2) - m(1,2)*m(2,1)
-    determinant = m(1,1)*inverse(1,1) + m(1,2)*inverse(2,1) + m(1,3)*inverse(3,1)
+    call adjugate_of(m, inverse, determinant)
     regular = abs(determinant) > 0.0_dp .and. abs(determinant) <= huge(1.0_dp)
     if (regular) inverse = inverse/determinant
   end subroutine invert

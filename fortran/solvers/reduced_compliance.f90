@@ -4,6 +4,8 @@
 !> Rows attached to bodies, and entries, are as local_dynamics.assemble_rows leaves them, H itself.
 module reduced_compliance
   use kinds, only: dp, i4, i8
+  use ordered_lists, only: first_not_below
+  use row_order, only: end_of
   use row_tables, only: local_tables, open_local
   use state_tables, only: body_table, reduced_bodies, open_table
   use table_registry, only: table_open
@@ -31,13 +33,13 @@ contains
     type(body_table) :: body
     type(local_tables) :: loc
     type(reduced_bodies) :: base
-    integer :: a, first, i, j, k, m, modes, place, row
+    integer :: first, i, j, k, m, modes, place, row
 
     call open_table(bodies(1), body, status)
     if (status == table_open) call open_local(local, loc, status)
     if (status == table_open) call open_table(reduced, base, status)
     if (status /= table_open) return
-    !$omp parallel do if (nk > parallel_from) schedule(dynamic) private(a, first, i, j, m, modes, place, row)
+    !$omp parallel do if (nk > parallel_from) schedule(dynamic) private(first, i, j, m, modes, place, row)
     do k = 0, nk - 1
       row = base%rows(k)
       modes = base%modes(k)
@@ -45,10 +47,9 @@ contains
       m = loc%pointers%attachment(row+1) - first
       place = work_ptr(k)
       do i = 0, m - 1
-        a = loc%attachments%row(first+i)
         j = loc%attachments%entry(first+i)
         call project_row(modes, base%vectors(base%vector_ptr(k):), base%rotation(:,:,k), body%velo_ptr(row), j, &
-                         end_of(j, loc%rows%entry_ptr(a+1), loc%rows%slave_entry(a)), loc%entries%triple, loc%entries%operator, &
+                         end_of(loc, first + i), loc%entries%triple, loc%entries%operator, &
                          work(place+3*modes*i:place+3*modes*(i+1)-1))
       end do
       if (m > 0) call solve(step, modes, m, base%inverse(base%matrix_ptr(k):), work(place), work(place+3*modes*m))
@@ -150,33 +151,10 @@ contains
           own = own + 1
         end do
         off_diagonal(:,:,own) = off_diagonal(:,:,own) + block
-        b = place_of(a, row_ptr(attached(j)), row_ptr(attached(j)+1) - 1)
+        b = first_not_below(column, row_ptr(attached(j)), row_ptr(attached(j)+1) - 1, a)  ! columns ascend
         off_diagonal(:,:,b) = off_diagonal(:,:,b) + transpose(block)
       end do
     end subroutine add_row
-
-    !> Place of column b among the blocks from `first` to `last`, whose columns ascend.
-    pure integer function place_of(b, first, last)
-      integer, intent(in) :: b, first, last
-      integer :: high, middle
-      place_of = first
-      high = last
-      do while (place_of < high)
-        middle = (place_of + high)/2
-        if (column(middle) < b) then
-          place_of = middle + 1
-        else
-          high = middle
-        end if
-      end do
-    end function place_of
   end subroutine add_products
-
-  !> One past the last entry of a row on the body where its entries begin at `first`.
-  pure integer(i4) function end_of(first, last, slave)
-    integer(i4), intent(in) :: first, last, slave
-    end_of = last
-    if (first < slave) end_of = slave
-  end function end_of
 
 end module reduced_compliance

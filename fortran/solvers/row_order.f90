@@ -7,7 +7,7 @@ module row_order
   use kind_numbers, only: contact_row => constraint_contact
   implicit none
   private
-  public :: sweep_order, attach, acts_on, triples_of
+  public :: sweep_order, attach, acts_on, triples_of, end_of
 
 contains
 
@@ -131,4 +131,15 @@ contains
     integer(i4) :: count
     count = merge(4, 2, body_kind == pseudo_rigid_kind)
   end function triples_of
+
+  !> One past the last entry, on its body, of the row of an attachment.
+  pure integer(i4) function end_of(loc, attachment)
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: attachment
+
+    associate (a => loc%attachments%row(attachment))
+      end_of = loc%rows%entry_ptr(a+1)
+      if (loc%attachments%entry(attachment) < loc%rows%slave_entry(a)) end_of = loc%rows%slave_entry(a)
+    end associate
+  end function end_of
 end module row_order

@@ -1,6 +1,7 @@
 !> Laws of springs, row by row, before the sweeps.
 module spring_rows
   use kinds, only: dp, i4, i8
+  use curves, only: find_segment
   use row_tables, only: local_tables, open_local
   use kind_numbers, only: spring_row => row_spring, held_row => row_held
   use spring_law, only: window, s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
@@ -78,18 +79,9 @@ contains
     integer(i4), intent(in) :: points
     real(dp), intent(in) :: stroke(points), force(points), s
     real(dp), intent(inout) :: block(16)
-    integer :: low, high, middle, first, count, k
+    integer :: low, first, count, k
 
-    low = 1
-    high = points
-    do while (high - low > 1)
-      middle = (low + high)/2
-      if (stroke(middle) <= s) then
-        low = middle
-      else
-        high = middle
-      end if
-    end do
+    low = find_segment(stroke, 0, points - 1, s) + 1    ! which counts from 0
     first = max(1, min(low - window/2, points - window + 1))
     count = min(window, points)
     block(1:count) = stroke(first:first+count-1)
