@@ -34,20 +34,13 @@ def create_simulation (step, stop, outstep):
     FORCE (body, 'SPATIAL', A, (1, 0, 0), 2E+06)
     FORCE (body, 'SPATIAL', B, (0, -1, 0), 2E+06)
   else: PRESSURE (body, 11, -2E+06)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (1E-10, 1000), stop)
+  run (solfec, NEWTON_SOLVER (1E-10, 1000), stop, outstep)
   return (solfec, A)
 
 (step, stop, outstep) = (5E-3, 1.0, 5E-2)
-(solfec, A) = create_simulation (step, stop, outstep)
-if not VIEWER():
-  (solfec, A) = create_simulation (step, stop, outstep)
-  reading (solfec)
-  body = solfec.bodies [0]
-  SEEK (solfec, stop)
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+read = write_and_read (create_simulation, step, stop, outstep)
+if read:
+  (solfec, A) = read
+  body = first_body (solfec, stop)
   if kind == 'force': check ('DX', DISPLACEMENT (body, A) [0], 0.02134, 1E-5 / 0.02134)
   else: check ('DX', DISPLACEMENT (body, A) [0], 0.00466, 2E-4 / 0.00466)

@@ -30,21 +30,13 @@ def create_simulation (step, stop, outstep):
       if near (p [1], 0): FIX_DIRECTION (body, p, Y)
       if near (p [0], 0): FIX_DIRECTION (body, p, X)
   PRESSURE (body, 11, -1E+03)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (1E-10, 1000), stop)
+  run (solfec, NEWTON_SOLVER (1E-10, 1000), stop, outstep)
   return solfec
 
 (step, stop, outstep) = (5E-3, 1.0, 5E-2)
-solfec = create_simulation (step, stop, outstep)
-if not VIEWER():
-  solfec = create_simulation (step, stop, outstep)
-  reading (solfec)
-  body = solfec.bodies [0]
-  SEEK (solfec, stop)
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+solfec = write_and_read (create_simulation, step, stop, outstep)
+if solfec:
+  body = first_body (solfec, stop)
   value = abs (DISPLACEMENT (body, (0, 0, 0)) [2])
   if corners == 8: check ('DZ', value, 3.02E-03, 0.1E-3 / 3.02E-03)
   else: check ('DZ', value, 4.28E-04, 1E-6 / 4.28E-04)

@@ -22,21 +22,14 @@ def create_simulation (step, stop, outstep):
   (A, B) = (place (0., 0.), place (1., 0.))
   FORCE (body, 'SPATIAL', A, (0, 0, 1), -2)
   FORCE (body, 'SPATIAL', B, (1, 0, 0), 2)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (1E-10, 1000), stop)
+  run (solfec, NEWTON_SOLVER (1E-10, 1000), stop, outstep)
   return (solfec, B)
 
 (step, stop, outstep) = (2E-2, 2.0, 5E-2)
-(solfec, B) = create_simulation (step, stop, outstep)
-if not VIEWER():
-  (solfec, B) = create_simulation (step, stop, outstep)
-  reading (solfec)
-  body = solfec.bodies [0]
-  SEEK (solfec, stop)
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+read = write_and_read (create_simulation, step, stop, outstep)
+if read:
+  (solfec, B) = read
+  body = first_body (solfec, stop)
   value = abs (DISPLACEMENT (body, B) [0])
   if corners == 8: check ('DX', value, 1.16E-03, 0.01E-3 / 1.16E-03)
   else: check ('DX', value, 1.52E-04, 1E-6 / 1.52E-04)

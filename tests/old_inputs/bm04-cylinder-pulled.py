@@ -21,18 +21,12 @@ def create_simulation (step, stop, outstep):
       if near (p [0], x0) or near (p [1], y0): fix (body, [p], Y)
       if near (p [2], 0): fix (body, [p], Z)
   PRESSURE (body, 11, -1.0E+08)
-  nt = NEWTON_SOLVER (1E-13, delta = 1E-8, locdyn = 'OFF')
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, nt, stop)
+  run (solfec, NEWTON_SOLVER (1E-13, delta = 1E-8, locdyn = 'OFF'), stop, outstep)
   return solfec
 
 (step, stop, outstep) = (5E-3, 0.05, 0.01)
-solfec = create_simulation (step, stop, outstep)
-if not VIEWER():
-  solfec = create_simulation (step, stop, outstep)
-  reading (solfec)
+solfec = write_and_read (create_simulation, step, stop, outstep)
+if solfec:
   body = solfec.bodies [0]
   mesh0 = COPY (body.mesh)
   SEEK (solfec, stop)

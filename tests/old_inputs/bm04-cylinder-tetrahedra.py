@@ -29,19 +29,11 @@ def create_simulation (step, stop, outstep):
       if near (p [0], 0) or near (p [1], 0): fix (body, [p], Y)
       if near (p [2], 0): fix (body, [p], Z)
   PRESSURE (body, 11, -1.0E+08)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (1E-13, delta = 1E-8, locdyn = 'OFF'), stop)
+  run (solfec, NEWTON_SOLVER (1E-13, delta = 1E-8, locdyn = 'OFF'), stop, outstep)
   return solfec
 
 (step, stop, outstep) = (5E-3, 0.05, 0.01)
-solfec = create_simulation (step, stop, outstep)
-if not VIEWER():
-  solfec = create_simulation (step, stop, outstep)
-  reading (solfec)
-  body = solfec.bodies [0]
-  SEEK (solfec, stop)
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+solfec = write_and_read (create_simulation, step, stop, outstep)
+if solfec:
+  body = first_body (solfec, stop)
   check ('DZ', DISPLACEMENT (body, (0, 0, 3)) [2], -0.0014461, 0.0009)

@@ -19,20 +19,12 @@ def create_simulation (step, stop, outstep):
       if near (x, 1): FIX_DIRECTION (body, p, X)
       if near (p [1], 1): FIX_DIRECTION (body, p, Y)
       if near (x, 1) and near (p [1], 1): FORCE (body, 'SPATIAL', p, (0, 0, 1), -2500.)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (1E-10, delta = 1E-6, locdyn = 'OFF'), stop)
+  run (solfec, NEWTON_SOLVER (1E-10, delta = 1E-6, locdyn = 'OFF'), stop, outstep)
   return solfec
 
 (step, stop, outstep) = (1E-3, 0.1, 0.01)
-solfec = create_simulation (step, stop, outstep)
-if not VIEWER():
-  solfec = create_simulation (step, stop, outstep)
-  reading (solfec)
-  body = solfec.bodies [0]
-  SEEK (solfec, stop)
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+solfec = write_and_read (create_simulation, step, stop, outstep)
+if solfec:
+  body = first_body (solfec, stop)
   for (n, (t, dz, tolerance)) in enumerate (PLATES):
     check ('DZ %g' % t, DISPLACEMENT (body, (1.5 * n + 1, 1, 0)) [2], dz, tolerance)

@@ -28,21 +28,14 @@ def create_simulation (step, stop, outstep):
     for j in range (1, 8):
       for i in (0, 8): FIX_DIRECTION (body, s.point (at [i,j,k]), Z)
   PRESSURE (body, 11, -1.0E+08)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (1E-12, delta = 1E-8, locdyn = 'OFF'), stop)
+  run (solfec, NEWTON_SOLVER (1E-12, delta = 1E-8, locdyn = 'OFF'), stop, outstep)
   return (solfec, s, at)
 
 (step, stop, outstep) = (2E-3, 0.02, 0.01)
-(solfec, s, at) = create_simulation (step, stop, outstep)
-if not VIEWER():
-  (solfec, s, at) = create_simulation (step, stop, outstep)
-  reading (solfec)
-  body = solfec.bodies [0]
-  SEEK (solfec, stop)
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+read = write_and_read (create_simulation, step, stop, outstep)
+if read:
+  (solfec, s, at) = read
+  body = first_body (solfec, stop)
   table = [(3, 2, (6.400E-04, 1.702E-04, 2.519E-04)), (4, 3, (6.742E-04, 2.615E-04, 1.981E-04)), (5, 4, (6.733E-04, 3.263E-04, 1.223E-04))]
   for (i, j, reference) in table:
     value = DISPLACEMENT (body, s.point (at [i,j,0]))

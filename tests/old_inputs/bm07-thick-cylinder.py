@@ -17,22 +17,14 @@ def create_simulation (step, stop, outstep):
   for n in s.where (lambda p: near (p [0], 0, 1E-9)): fix (body, [s.point (n)], X, Y)
   for n in s.where (lambda p: near (p [2], 0, 1E-9)): fix (body, [s.point (n)], Z, Y)
   PRESSURE (body, 11, -6.0E+07)
-  nt = NEWTON_SOLVER (1E-12, delta = 1E-8, locdyn = 'OFF')
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, nt, stop)
+  run (solfec, NEWTON_SOLVER (1E-12, delta = 1E-8, locdyn = 'OFF'), stop, outstep)
   return (solfec, place)
 
 (step, stop, outstep) = (1E-3, 0.005, 0.001)
-(solfec, place) = create_simulation (step, stop, outstep)
-if not VIEWER():
-  (solfec, place) = create_simulation (step, stop, outstep)
-  reading (solfec)
-  SEEK (solfec, stop)
-  body = solfec.bodies [0]
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+read = write_and_read (create_simulation, step, stop, outstep)
+if read:
+  (solfec, place) = read
+  body = first_body (solfec, stop)
   for k in (0, 1):
     for j in range (3, 8):
       p = place (0., j / 10., k)

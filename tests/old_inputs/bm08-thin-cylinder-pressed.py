@@ -19,18 +19,13 @@ def create_simulation (step, stop, outstep):
   for j in range (21): FIX_DIRECTION (body, place (1., j / 20., 0.), Y)
   for i in range (21): FIX_DIRECTION (body, place (i / 20., 0., 0.), Z)
   PRESSURE (body, 11, -1.0E+04)
-  nt = NEWTON_SOLVER (1E-12, delta = 1E-8, locdyn = 'OFF')
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, nt, stop)
+  run (solfec, NEWTON_SOLVER (1E-12, delta = 1E-8, locdyn = 'OFF'), stop, outstep)
   return (solfec, place (9 / 20., 0.5, 0.))
 
 (step, stop, outstep) = (1E-3, 0.2, 0.01)
-(solfec, point) = create_simulation (step, stop, outstep)
-if not VIEWER():
-  (solfec, point) = create_simulation (step, stop, outstep)
-  reading (solfec)
+read = write_and_read (create_simulation, step, stop, outstep)
+if read:
+  (solfec, point) = read
   SEEK (solfec, stop)
   body = solfec.bodies [0]
   print

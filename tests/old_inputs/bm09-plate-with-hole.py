@@ -30,21 +30,13 @@ def create_simulation (step, stop, outstep):
       f = 25
       if j in (5, 10): f = 12.5
       FORCE (body, 'SPATIAL', s.point (s.find (place (1., j / 10., k))), (0., 1., 0.), f)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (1E-9), stop)
+  run (solfec, NEWTON_SOLVER (1E-9), stop, outstep)
   return solfec
 
 (step, stop, outstep) = (2E-4, 0.004, 0.001)
-solfec = create_simulation (step, stop, outstep)
-if not VIEWER():
-  solfec = create_simulation (step, stop, outstep)
-  reading (solfec)
-  body = solfec.bodies [0]
-  SEEK (solfec, stop)
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+solfec = write_and_read (create_simulation, step, stop, outstep)
+if solfec:
+  body = first_body (solfec, stop)
   for (j, reference, tolerance) in ((0., (5.26E+05, 7.46E+06, -9.22E+05), (0.13, 0.035, 0.76)),
       (0.5, (5.27E+05, 2.40E+06, 7.31E+05), (0.36, 0.096, 0.84)), (1., (-2.31E+06, -1.33E+05, 2.95E+05), (0.0064, 0.43, 0.83))):
     stress = STRESS (body, place (0., j, 0.))

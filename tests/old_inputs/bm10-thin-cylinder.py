@@ -33,22 +33,13 @@ def create_simulation (step, stop, outstep):
       if i in (0, 10): f = 785.4
       FORCE (body, 'SPATIAL', place (i / 10., 1., 0.5), (0., 0., 1.), f)
   else: GRAVITY (solfec, (0, 0, -10))
-  nt = NEWTON_SOLVER (1E-12, locdyn = 'OFF')
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, nt, stop)
+  run (solfec, NEWTON_SOLVER (1E-12, locdyn = 'OFF'), stop, outstep)
   return solfec
 
 (step, stop, outstep) = (5E-4, 0.1, 0.01)
-solfec = create_simulation (step, stop, outstep)
-if not VIEWER():
-  solfec = create_simulation (step, stop, outstep)
-  reading (solfec)
-  SEEK (solfec, stop)
-  body = solfec.bodies [0]
-  print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+solfec = write_and_read (create_simulation, step, stop, outstep)
+if solfec:
+  body = first_body (solfec, stop)
   for i in range (10):
     p = place (i / 10., 1., 0.5)
     print 'at', 221 + i, repr (DISPLACEMENT (body, p) [2]), repr (STRESS (body, p) [2])

@@ -2,21 +2,10 @@
 from shapes import *
 (R, depth, load) = (0.05, 0.1, 87500.)
 
-def graded (n, first, length):
-  # n + 1 places from 0 to length, growing from a first step
-  (low, high) = (1. + 1E-9, 3.)
-  for i in range (100):
-    q = 0.5 * (low + high)
-    if first * (q ** n - 1) / (q - 1) < length: low = q
-    else: high = q
-  return [length * (q ** i - 1) / (q ** n - 1) for i in range (n + 1)]
-
 across = graded (24, 8E-4, 0.1)
 down = graded (30, 8E-4, 0.2)
 turn = graded (36, 8E-4 / R, pi)
 inward = graded (26, 8E-4, 0.9 * R)
-
-def at (places, t): return places [int (round (t * (len (places) - 1)))]
 
 def block (i, j, k):
   return (at (across, i), -at (down, 1 - j), depth * (k - 1))
@@ -50,27 +39,21 @@ def create_simulation (step, stop, outstep):
     bodies.append (body)
   for z in (0., -depth):
     FORCE (bodies [1], 'SPATIAL', (0., R, z), (0., -1., 0.), load)
-  nt = NEWTON_SOLVER (1E-8, delta = 5E-9, locdyn = 'OFF')
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, nt, stop)
+  run (solfec, NEWTON_SOLVER (1E-8, delta = 5E-9, locdyn = 'OFF'), stop, outstep)
   return (solfec, bodies)
 
 (step, stop, outstep) = (2E-5, float ((NON_SOLFEC_ARGV () or [0.005])[0]), 0.0005)
-(solfec, bodies) = create_simulation (step, stop, outstep)
-if not VIEWER():
-  (solfec, bodies) = create_simulation (step, stop, outstep)
-  reading (solfec)
+read = write_and_read (create_simulation, step, stop, outstep)
+if read:
+  (solfec, bodies) = read
   SEEK (solfec, stop)
   print
   print 'nodes', bodies [0].mesh.nnod, bodies [1].mesh.nnod, 'constraints', solfec.ncon
   for z in (0., -depth):
     p = (0., 0., z)
-    print 'under', ' '.join (map (repr, DISPLACEMENT (bodies [0], p) + STRESS (bodies [0], p) [0:3]))
+    print_point ('under', bodies [0], p)
   for body in bodies:
-    q = body.conf
-    print 'mean', sum (q [0::3]) * 3 / len (q), sum (q [1::3]) * 3 / len (q), sum (q [2::3]) * 3 / len (q)
+    print_mean (body)
   touching = [con for con in solfec.constraints if con.kind == 'CONTACT']
   print 'normal', sum ([con.R [2] for con in touching]), len (touching)
   print 'width', max ([con.point [0] for con in touching if con.R [2] > 0])

@@ -1,17 +1,6 @@
 # half of a round punch pressed on half of a round block, without friction: tetrahedra, finer where they touch
 from shapes import *
 
-def graded (n, first, length):
-  # n + 1 places from 0 to length, growing from a first step
-  (low, high) = (1. + 1E-9, 3.)
-  for i in range (100):
-    q = 0.5 * (low + high)
-    if first * (q ** n - 1) / (q - 1) < length: low = q
-    else: high = q
-  return [length * (q ** i - 1) / (q ** n - 1) for i in range (n + 1)]
-
-def at (places, t): return places [int (round (t * (len (places) - 1)))]
-
 def half_disc (shape, n, outside, places, up):
   # a core of 2 n x n cells within a circle of radius outside [0], and rings of 4 n out to the others; places upwards
   half = 0.6 * outside [0]
@@ -70,18 +59,14 @@ def create_simulation (step, stop, outstep, n):
         if bodies and near (p [0], 0.) and near (p [1], 0.): fix (body, [p], X)
     bodies.append (body)
   PRESSURE (bodies [1], 11, -1E8)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (1E-10, delta = 5E-9, locdyn = 'OFF'), stop)
+  run (solfec, NEWTON_SOLVER (1E-10, delta = 5E-9, locdyn = 'OFF'), stop, outstep)
   return (solfec, bodies)
 
 (step, stop, outstep) = (1E-5, 0.002, 0.001)
 n = int ((NON_SOLFEC_ARGV () or [4])[0])
-(solfec, bodies) = create_simulation (step, stop, outstep, n)
-if not VIEWER():
-  (solfec, bodies) = create_simulation (step, stop, outstep, n)
-  reading (solfec)
+read = write_and_read (create_simulation, step, stop, outstep, n)
+if read:
+  (solfec, bodies) = read
   SEEK (solfec, stop)
   print
   for body in bodies:
@@ -101,4 +86,4 @@ if not VIEWER():
                              ('edge', 0.05, 56.25)):
     a = degrees * pi / 180
     p = (r * cos (a), -r * sin (a), 0.2)
-    print name, ' '.join (map (repr, DISPLACEMENT (bodies [0], p) + STRESS (bodies [0], p) [0:3]))
+    print_point (name, bodies [0], p)

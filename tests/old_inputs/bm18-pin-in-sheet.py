@@ -51,28 +51,22 @@ def create_simulation (step, stop, outstep):
     bodies.append (body)
   for z in (0., -depth):
     FORCE (bodies [0], 'SPATIAL', (0.2, 0., z), (1., 0., 0.), 100000)
-  nt = NEWTON_SOLVER (1E-8, delta = 5E-9, locdyn = 'OFF')
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, nt, stop)
+  run (solfec, NEWTON_SOLVER (1E-8, delta = 5E-9, locdyn = 'OFF'), stop, outstep)
   return (solfec, bodies)
 
 (step, stop, outstep) = (1E-4, 0.01, 0.001)
-(solfec, bodies) = create_simulation (step, stop, outstep)
-if not VIEWER():
-  (solfec, bodies) = create_simulation (step, stop, outstep)
-  reading (solfec)
+read = write_and_read (create_simulation, step, stop, outstep)
+if read:
+  (solfec, bodies) = read
   SEEK (solfec, stop)
   print
   print 'elements', len (bodies [0].mesh.get_data () [1]) / 10, len (bodies [1].mesh.get_data () [1]) / 10, 'nodes', bodies [0].mesh.nnod, bodies [1].mesh.nnod
   print 'volumes', bodies [0].volume, bodies [1].volume, 'constraints', solfec.ncon
   for z in (0., -depth):
     p = (0.25, 0., z)
-    print 'edge', ' '.join (map (repr, DISPLACEMENT (bodies [1], p) + STRESS (bodies [1], p) [0:3]))
+    print_point ('edge', bodies [1], p)
   for body in bodies:
-    q = body.conf
-    print 'mean', sum (q [0::3]) * 3 / len (q), sum (q [1::3]) * 3 / len (q), sum (q [2::3]) * 3 / len (q)
+    print_mean (body)
   touching = [con for con in solfec.constraints if con.kind == 'CONTACT']
   print 'contacts', len (touching)
   print 'normal', sum ([con.R [2] for con in touching])

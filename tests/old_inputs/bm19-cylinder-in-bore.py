@@ -25,27 +25,20 @@ def create_simulation (step, stop, outstep):
     bodies.append (body)
   for y in (0., -depth):
     FORCE (bodies [0], 'SPATIAL', (0., y, 0.), (0., 0., 1.), -load)
-  nt = NEWTON_SOLVER (1E-8, delta = 5E-9, locdyn = 'OFF')
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, nt, stop)
+  run (solfec, NEWTON_SOLVER (1E-8, delta = 5E-9, locdyn = 'OFF'), stop, outstep)
   return solfec
 
 (step, stop, outstep) = (5E-5, 0.002, 0.0005)
-solfec = create_simulation (step, stop, outstep)
-if not VIEWER():
-  solfec = create_simulation (step, stop, outstep)
-  reading (solfec)
+solfec = write_and_read (create_simulation, step, stop, outstep)
+if solfec:
   SEEK (solfec, stop)
   body = BYLABEL (solfec, 'BODY', 'bod0')
   print
   print 'constraints', solfec.ncon
   for y in (0., -depth):
     p = (0., y, -R + clearance)
-    print 'bottom', ' '.join (map (repr, DISPLACEMENT (body, p) + STRESS (body, p) [0:3]))
-  q = body.conf
-  print 'mean', sum (q [0::3]) * 3 / len (q), sum (q [1::3]) * 3 / len (q), sum (q [2::3]) * 3 / len (q)
+    print_point ('bottom', body, p)
+  print_mean (body)
   (up, normal) = (0., 0.)
   for con in solfec.constraints:
     if con.kind == 'CONTACT':

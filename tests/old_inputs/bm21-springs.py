@@ -22,17 +22,12 @@ def create_simulation (step, stop, outstep):
     PUT_SPRING (body [k], P [k], body [k+1], P [k+1], law, (-2, 2))
   SET_ACCELERATION (body [0], P [0], (1., 0., 0), drive)
   for (b, p) in zip (body, P): fix (b, [p], Y, Z)
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, GAUSS_SEIDEL_SOLVER (1E-6, 200, 1E-6), stop)
+  run (solfec, GAUSS_SEIDEL_SOLVER (1E-6, 200, 1E-6), stop, outstep)
   return solfec
 
 (step, stop, outstep) = (1E-5, 1.0, 0.1)
-solfec = create_simulation (step, stop, outstep)
-if not VIEWER():
-  solfec = create_simulation (step, stop, outstep)
-  reading (solfec)
+solfec = write_and_read (create_simulation, step, stop, outstep)
+if solfec:
   for k in range (8):
     b = BYLABEL (solfec, 'BODY', 'sph%d' % (k + 1))
     his = HISTORY (solfec, [(b, P [k], 'DX'), (b, P [k], 'VX')], 0, stop)

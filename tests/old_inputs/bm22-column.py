@@ -24,17 +24,12 @@ def create_simulation (step, stop, outstep):
   for i in range (3):
     for j in range (3): FIX_POINT (body, place (i / 2., j / 2., 0.))
   FORCE (body, 'SPATIAL', place (0.5, 0.5, 0.5), (1., 0., 0.), force ({5: 0.2, 20: 0.05, 100: 0.01} [hz], 740))
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, GAUSS_SEIDEL_SOLVER (1E-6, 1000, 1E-6), stop)
+  run (solfec, GAUSS_SEIDEL_SOLVER (1E-6, 1000, 1E-6), stop, outstep)
   return solfec
 
 (step, stop) = {5: (1E-4, 0.4), 20: (1E-4, 0.2), 100: (1E-5, 0.2)} [hz]
-solfec = create_simulation (step, stop, stop / 10.)
-if not VIEWER():
-  solfec = create_simulation (step, stop, stop / 10.)
-  reading (solfec)
+solfec = write_and_read (create_simulation, step, stop, stop / 10.)
+if solfec:
   body = solfec.bodies [0]
   his = HISTORY (solfec, [(body, place (0.5, 0.5, 1.), 'DX'), (body, place (0.5, 0.5, 1.), 'VX')], 0, stop)
   print

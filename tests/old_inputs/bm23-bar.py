@@ -16,19 +16,15 @@ def create_simulation (step, stop, outstep):
   for p in ((0, -0.02, 0), (-0.02, 0, 0), (0, 0, 0), (0.02, 0, 0), (0, 0.02, 0)): fix (base, [p], X, Y)
   for n in range (len (b.nodes) / 3): fix (body, [b.point (n)], X, Y)
   INITIAL_VELOCITY (body, (0., 0., -100), (0, 0, 0))
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, GAUSS_SEIDEL_SOLVER (1E-6, 1000, 1E-6), stop)
+  run (solfec, GAUSS_SEIDEL_SOLVER (1E-6, 1000, 1E-6), stop, outstep)
   return (solfec, (-0.01, -0.01, 0.002))
 
 step = 2E-6
 stop = 0.00014
 outstep = stop / 10.
-(solfec, point) = create_simulation (2.E-6, stop, outstep)
-if not VIEWER():
-  (solfec, point) = create_simulation (step, stop, outstep)
-  reading (solfec)
+read = write_and_read (create_simulation, step, stop, outstep)
+if read:
+  (solfec, point) = read
   bod = solfec.bodies [0]
   his = HISTORY (solfec, [(bod, point, 'DZ'), (bod, point, 'VZ')], 0, stop)
   print

@@ -27,17 +27,13 @@ def create_simulation (step, stop, Mu, outstep):
     for i in (0., 0.5, 1.):
       for j in (0, 2, 4, 6): FIX_DIRECTION (two, place (i, j / 6., k), Z)
   GRAVITY (solfec, (0, -9.81, 0))
-  OUTPUT (solfec, outstep)
-  if not VIEWER() and solfec.mode == 'WRITE':
-    solfec.verbose = '%'
-  RUN (solfec, NEWTON_SOLVER (delta = 1E-8, locdyn = 'OFF'), stop)
+  run (solfec, NEWTON_SOLVER (delta = 1E-8, locdyn = 'OFF'), stop, outstep)
   return (solfec, place (1., 0., 0.))
 
 step = 1E-5
-(solfec, point) = create_simulation (step, stop, Mu, 0.013)
-if not VIEWER():
-  (solfec, point) = create_simulation (step, stop, Mu, 0.013)
-  reading (solfec)
+read = write_and_read (create_simulation, step, stop, Mu, 0.013)
+if read:
+  (solfec, point) = read
   bod = BYLABEL (solfec, 'BODY', 'blk0')
   his = HISTORY (solfec, [(bod, point, 'DX'), (bod, point, 'VX'), 'CONS'], 0, stop)
   print

@@ -143,8 +143,50 @@ def check (name, value, reference, tolerance):
   print name, repr (value), repr (reference), '%.3g' % error, tolerance, word
   return error <= tolerance
 
-def reading (solfec):
+def graded (n, first, length):
+  # n + 1 places from 0 to length, growing from a first step
+  (low, high) = (1. + 1E-9, 3.)
+  for i in range (100):
+    q = 0.5 * (low + high)
+    if first * (q ** n - 1) / (q - 1) < length: low = q
+    else: high = q
+  return [length * (q ** i - 1) / (q ** n - 1) for i in range (n + 1)]
+
+def at (places, t): return places [int (round (t * (len (places) - 1)))]
+
+def run (solfec, solver, stop, outstep):
+  # writes results, with progress as a percentage
+  OUTPUT (solfec, outstep)
+  if not VIEWER() and solfec.mode == 'WRITE':
+    solfec.verbose = '%'
+  RUN (solfec, solver, stop)
+
+def write_and_read (create, *arguments):
+  # what create returns when it is called again, and reads what the first call has written; the viewer shows the first
+  made = create (*arguments)
+  if VIEWER(): return None
+  made = create (*arguments)
+  solfec = made
+  if type (made) == tuple: solfec = made [0]
   if solfec.mode != 'READ':
     print 'READ ERROR'
     import sys
     sys.exit (1)
+  return made
+
+def first_body (solfec, stop):
+  # the first body at the end, after a line about it
+  SEEK (solfec, stop)
+  body = solfec.bodies [0]
+  print
+  print 'volume', repr (body.volume), 'constraints', solfec.ncon
+  return body
+
+def print_mean (body):
+  # of the displacements of nodes
+  q = body.conf
+  print 'mean', sum (q [0::3]) * 3 / len (q), sum (q [1::3]) * 3 / len (q), sum (q [2::3]) * 3 / len (q)
+
+def print_point (name, body, p):
+  # displacement and normal stresses
+  print name, ' '.join (map (repr, DISPLACEMENT (body, p) + STRESS (body, p) [0:3]))
