@@ -1,5 +1,6 @@
 """Running example inputs as a user would: through the command line, in an empty directory."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -9,7 +10,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from solfec import _kernels, kernel_checks
+from solfec import SOLFEC, _kernels, cli, kernel_checks
+from solfec.language import session
 
 ROOT = Path(__file__).parent.parent
 
@@ -35,6 +37,42 @@ def solfec(tmp_path):
         return process
 
     run.directory = tmp_path
+    return run
+
+
+@pytest.fixture
+def fresh_session():
+    """A session of its own for the commands of a test; afterwards the previous one goes on."""
+    before = session.begin(session.Session())
+    yield
+    session.begin(before)
+
+
+@pytest.fixture
+def new_model(fresh_session, tmp_path):
+    """`new_model(analysis, step, **options)` makes a silent SOLFEC object with a directory of its own."""
+    count = itertools.count()
+
+    def make(analysis="DYNAMIC", step=1e-3, **options):
+        model = SOLFEC(analysis, step, str(tmp_path / f"out{next(count)}"), **options)
+        model.verbose = "OFF"
+        return model
+
+    return make
+
+
+@pytest.fixture
+def run_text(tmp_path, monkeypatch, capsys):
+    """`run_text(text, *switches, status=0)` runs an input as `solfec` does; returns what it prints, or its errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(text, *switches, status=0):
+        (tmp_path / "input.py").write_text(text)
+        capsys.readouterr()
+        assert cli.main([*switches, "input.py"]) == status
+        printed = capsys.readouterr()
+        return printed.err if status else printed.out
+
     return run
 
 

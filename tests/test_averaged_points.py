@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from unit_cube import CUBE
 
 import solfec as sf
 
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 HINT = "contacts: 1 pair of bodies with flush faces (1 and 2, say) rock on one averaged point; SOLFEC (..., contacts = 'MANIFOLD') gives them up to four"
 
 

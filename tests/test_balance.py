@@ -6,11 +6,10 @@ import re
 import warnings
 
 import pytest
+from unit_cube import CUBE
 
 import solfec as sf
 from solfec.errors import SolfecWarning
-
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
 
 def falling(kind: str, step: float = 2e-4, contacts: str = "CLASSIC", **words):

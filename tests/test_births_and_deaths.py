@@ -3,10 +3,9 @@
 import os
 
 import pytest
+from unit_cube import CUBE
 
 import solfec as s
-
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
 
 def resident() -> float:

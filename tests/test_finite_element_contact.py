@@ -2,22 +2,17 @@
 
 import numpy as np
 import pytest
+from unit_cube import cube
 
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Form, Scheme
 from solfec.domain import Domain
 from solfec.errors import SolfecError
-from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.mesh import Mesh
 from solfec.shapes.sphere import Sphere
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
 SOFT = BulkMaterial(young=1e7, poisson=0.3, density=1e3)
-
-
-def cube(low, size=1.0, cells=2):
-    return hex_mesh((BOX * size + low).tolist(), cells, cells, cells, 1, [1] * 6)
 
 
 def stack(forms, scheme):

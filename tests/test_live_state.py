@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 from solfec import (
     AUTO_SOLVER,
@@ -17,8 +18,6 @@ from solfec import (
     SURFACE_MATERIAL,
 )
 from solfec.errors import SolfecError
-
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
 
 def moved(shift):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 import solfec
 from solfec import (
@@ -28,7 +29,6 @@ from solfec import (
 )
 from solfec.errors import SolfecError
 
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 KINDS = ("OBSTACLE", "RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT")
 
 
@@ -413,18 +413,11 @@ RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), {duration})
 
 
 @pytest.fixture
-def fall(tmp_path, monkeypatch, capsys):
+def fall(run_text):
     """`fall(duration, *switches, more=text, status=0)` runs the input; returns what it prints, or its errors."""
-    from solfec import cli
-
-    monkeypatch.chdir(tmp_path)
 
     def run(duration, *switches, more="", status=0):
-        (tmp_path / "input.py").write_text(FALL.format(duration=duration, more=more))
-        capsys.readouterr()
-        assert cli.main([*switches, "input.py"]) == status
-        printed = capsys.readouterr()
-        return printed.err if status else printed.out
+        return run_text(FALL.format(duration=duration, more=more), *switches, status=status)
 
     return run
 

@@ -2,22 +2,16 @@
 
 import numpy as np
 import pytest
+from unit_cube import block
 
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Energy, Form, Scheme
 from solfec.domain import Domain
 from solfec.results import ResultsReader, ResultsWriter
-from solfec.shapes.hex_mesh import hex_mesh
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
 from solfec.time_series import TimeSeries
-
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
-
-
-def block(size=(1.0, 1.0, 1.0), cells=(1, 1, 1), low=(0.0, 0.0, 0.0)):
-    return hex_mesh((BOX * np.asarray(size) + np.asarray(low)).tolist(), *cells, 1, [1] * 6)
 
 
 def cantilever(form):

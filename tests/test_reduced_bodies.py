@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from unit_cube import cube
 
 from solfec.bodies import modal, state
 from solfec.bodies.materials import BulkMaterial
@@ -9,18 +10,12 @@ from solfec.bodies.reduced_base import ReducedBase, orthonormal
 from solfec.bodies.table import BodyKind, Energy, Form, Scheme
 from solfec.domain import Domain
 from solfec.results import ResultsReader, ResultsWriter
-from solfec.shapes.hex_mesh import hex_mesh
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
 from solfec.solvers.penalty import PenaltySolver
 
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
 SOFT = BulkMaterial(young=1e7, poisson=0.3, density=1e3)
-
-
-def cube(low, size=1.0, cells=2):
-    return hex_mesh((BOX * size + low).tolist(), cells, cells, cells, 1, [1] * 6)
 
 
 def modes_of(count):

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from unit_cube import BOX
 
 import solfec as sf
 from solfec.bodies.materials import BulkMaterial
@@ -17,8 +18,6 @@ from solfec.solvers.auto import AutoSolver
 from solfec.solvers.contact_problem import Method
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.time_series import TimeSeries
-
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
 
 
 def beam(domain, cells=(8, 1, 1), size=(1.0, 0.1, 0.1), form=Form.TL, young=1e7):

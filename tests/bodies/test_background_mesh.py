@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from unit_cube import BOX, block
 
 from solfec.bodies import motion
 from solfec.bodies.background_mesh import cut_quadrature, element_table, tetrahedron_rule
@@ -12,7 +13,6 @@ from solfec.domain import Domain
 from solfec.errors import SolfecError
 from solfec.results import ResultsReader, ResultsWriter
 from solfec.shapes.characteristics import characteristics
-from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.hull import hull
 from solfec.shapes.mesh import Mesh
 from solfec.shapes.mesh_parts import submesh
@@ -20,12 +20,7 @@ from solfec.shapes.mesh_to_convex import mesh_to_convex
 from solfec.shapes.tetrahedron_clip import cut_by_elements, volumes
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
 SOFT = BulkMaterial(young=1e7, poisson=0.3, density=1e3)
-
-
-def block(size=(1.0, 1.0, 1.0), cells=(1, 1, 1), low=(0.0, 0.0, 0.0)):
-    return hex_mesh((BOX * np.asarray(size) + np.asarray(low)).tolist(), *cells, 1, [1] * 6)
 
 
 def convex_box(size, low=(0.0, 0.0, 0.0)):

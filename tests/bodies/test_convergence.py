@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from body_models import Model
 from finite_element_models import ElementModel, block
+from unit_cube import BOX
 
 from solfec.bodies import modal, state
 from solfec.bodies.materials import BulkMaterial
@@ -14,8 +15,6 @@ from solfec.language.loads import press_surface
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.time_series import TimeSeries
-
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
 
 
 def elongation(scheme, form, steps, duration=0.025):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 from solfec import (
     BODY,
@@ -16,16 +17,9 @@ from solfec import (
     VELOCITY,
 )
 from solfec.errors import SolfecWarning
-from solfec.language import session
 
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+pytestmark = pytest.mark.usefixtures("fresh_session")
 
-
-@pytest.fixture(autouse=True)
-def fresh_session():
-    before = session.begin(session.Session())
-    yield
-    session.begin(before)
 
 
 def model_of(tmp_path, analysis="DYNAMIC", step=1e-3):

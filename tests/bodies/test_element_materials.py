@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 from solfec import (
     APPLY_BULKMAT,
@@ -30,19 +31,13 @@ from solfec.errors import NotBuiltYet, SolfecWarning
 from solfec.language import session
 from solfec.results import ResultsReader
 
-UNIT = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+pytestmark = pytest.mark.usefixtures("fresh_session")
 
-
-@pytest.fixture(autouse=True)
-def fresh_session():
-    before = session.begin(session.Session())
-    yield
-    session.begin(before)
 
 
 def two_part_mesh():
     """Four hexahedra one upon another, 0.25 high; volume identifiers 1, 1, 2, 2."""
-    nodes, elements, surfaces = HEX(UNIT, 1, 1, 4, 1, [1, 2, 3, 4, 5, 6]).get_data()
+    nodes, elements, surfaces = HEX(CUBE, 1, 1, 4, 1, [1, 2, 3, 4, 5, 6]).get_data()
     heights = [sum(nodes[3 * n + 2] for n in elements[k + 1 : k + 9]) / 8 for k in range(0, 40, 10)]
     for k, height in zip(range(0, 40, 10), heights):
         elements[k + 9] = 1 if height < 0.5 else 2

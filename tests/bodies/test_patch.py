@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from finite_element_models import ElementModel, block
 
-from solfec import BODY, BULK_MATERIAL, DISPLACEMENT, MESH, SOLFEC, STRESS
+from solfec import BODY, BULK_MATERIAL, DISPLACEMENT, MESH, STRESS
 from solfec.bodies.finite_elements import compiled
 from solfec.bodies.table import Energy, Form
-from solfec.language import session
 
 SHEET = [(x, y) for y in (0, 1) for x in range(4)]  # corners of three cells in a row, at z = 0 and 1
 INTERIOR = (16, 21)
@@ -50,18 +49,17 @@ def elements():
 
 
 @pytest.fixture
-def body(tmp_path):
+def body(new_model):
     """`body(form)`: the mesh as a body of the language, with its model."""
-    before, models = session.begin(session.Session()), []
+    models = []
 
     def make(form):
-        models.append(SOLFEC("DYNAMIC", 1e-6, str(tmp_path / "out")))
+        models.append(new_model("DYNAMIC", 1e-6))
         records = [x for e in elements() for x in (len(e), *e, 1)]
         return BODY(models[0], "FINITE_ELEMENT", MESH(nodes().ravel().tolist(), records, 1), BULK_MATERIAL(models[0]), form=form)
 
     make.bodies = lambda: models[0]._domain.bodies
-    yield make
-    session.begin(before)
+    return make
 
 
 def kirchhoff(gradient, lame):

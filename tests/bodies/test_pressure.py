@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from body_models import Model
+from unit_cube import CUBE
 
 from solfec import (
     AUTO_SOLVER,
@@ -17,29 +18,17 @@ from solfec import (
     PIPE,
     PRESSURE,
     RUN,
-    SOLFEC,
     SPHERE,
     STRESS,
     TIME_SERIES,
     TORQUE,
 )
-from solfec.language import session
-
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
 
 @pytest.fixture
-def solfec(tmp_path):
+def solfec(new_model):
     """`solfec(analysis, step)` makes a silent SOLFEC object in a session of its own."""
-    before = session.begin(session.Session())
-
-    def make(analysis="DYNAMIC", step=1e-3):
-        made = SOLFEC(analysis, step, str(tmp_path / analysis))
-        made.verbose = "OFF"
-        return made
-
-    yield make
-    session.begin(before)
+    return new_model
 
 
 def warped_block(seed=1):

@@ -3,11 +3,10 @@
 import copy
 
 import numpy as np
+from unit_cube import CUBE
 
 import solfec as s
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
-
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
 
 def model_with_all_kinds_of_elements():

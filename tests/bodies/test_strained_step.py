@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from finite_element_models import ElementModel, block
+from unit_cube import BOX
 
 from solfec.bodies import frequencies, motion
 from solfec.bodies.materials import BulkMaterial
@@ -10,8 +11,6 @@ from solfec.bodies.table import BodyKind, Energy, Form
 from solfec.domain import Domain
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
-
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
 
 
 def true_step(model, row=0):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from finite_element_models import ElementModel
+from unit_cube import BOX
 
 from solfec.bodies import modal
 from solfec.bodies.materials import BulkMaterial
@@ -12,7 +13,6 @@ from solfec.domain import Domain
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
 SOFT = BulkMaterial(young=1e6, poisson=0.3, density=1e3)
 KINDS = [
     ("RIGID", BodyKind.RIGID, Form.NONE, Scheme.RIG_NEG), ("PSEUDO_RIGID", BodyKind.PSEUDO_RIGID, Form.NONE, Scheme.DEF_EXP),

@@ -12,6 +12,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from unit_cube import CUBE
 
 import solfec as s
 from solfec import _kernels, results
@@ -19,8 +20,6 @@ from solfec.errors import SolfecError
 from solfec.language import session
 from solfec.results import journal
 from solfec.results import open_files as kept
-
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
 
 @pytest.fixture(autouse=True)

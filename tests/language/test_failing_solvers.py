@@ -5,21 +5,14 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from language_inputs import CUBES
 
 from solfec import _kernels
 
-STACK = """
-solfec = SOLFEC('DYNAMIC', 1E-3, 'out/stack')
-solfec.verbose = 'OFF'
-SURFACE_MATERIAL(solfec, friction=0.5)
-bulk = BULK_MATERIAL(solfec)
-GRAVITY(solfec, (0, 0, -10))
-cube = [-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -1, -1, 2, 1, -1, 2, 1, 1, 2, -1, 1, 2]
-floor = BODY(solfec, 'OBSTACLE', TRANSLATE(HULL(cube, 1, 1), (0, 0, -1.9999)), bulk)
-cubes = [BODY(solfec, 'RIGID', TRANSLATE(HULL(cube, 1, 1), (0, 0, 1.9999 * k)), bulk) for k in range(4)]
-top, end = cubes[3], (0, 0, 7)
-{lines}
-solver = {solver}
+STACK = f"""{CUBES.format(count=4)}
+top, end = bodies[3], (0, 0, 7)
+{{lines}}
+solver = {{solver}}
 RUN(solfec, solver, 0.005)
 print(getattr(solver, 'error', None))
 """
@@ -106,7 +99,7 @@ def test_redundant_joints_that_agree_are_solved(run, name):
     ],
 )
 def test_a_failing_spring_function_is_named_with_its_bodies_by_every_solver(run, name, function, message):
-    outcome, said = ended(run, name, f"PUT_SPRING(top, end, cubes[2], (0, 0, 5), {function}, (-9, 9))")
+    outcome, said = ended(run, name, f"PUT_SPRING(top, end, bodies[2], (0, 0, 5), {function}, (-9, 9))")
     assert outcome.status == 1 and message in outcome.err
     assert "function of constraint 1 (SPRING) of body 5 and body 4" in outcome.err
 
@@ -114,7 +107,7 @@ def test_a_failing_spring_function_is_named_with_its_bodies_by_every_solver(run,
 @UNCHECKED
 @EVERY
 def test_a_load_out_of_range_ends_the_run_and_names_a_body(run, name):
-    outcome, said = ended(run, name, "FORCE(cubes[2], 'SPATIAL', (0, 0, 4), (1, 0, 0), 1E308)")
+    outcome, said = ended(run, name, "FORCE(bodies[2], 'SPATIAL', (0, 0, 4), (1, 0, 0), 1E308)")
     assert outcome.status == 1 and all(line.startswith("input.py:13: ") for line in said[:-1])
     assert any(text in outcome.err for text in ("body 3", "body 4", "body 5")) and "finite" in said[0]
 

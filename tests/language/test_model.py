@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 from solfec import (
     BODY,
@@ -37,21 +38,15 @@ from solfec import (
     WARNINGS,
 )
 from solfec.errors import SolfecWarning
-from solfec.language import session
 
 ANY = 2**31 - 1
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 CUBE_NODES = [tuple(map(float, CUBE[k : k + 3])) for k in range(0, 24, 3)]
 
 
 @pytest.fixture
-def model(tmp_path):
+def model(new_model):
     """A SOLFEC object in a session of its own."""
-    before = session.begin(session.Session())
-    solfec = SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "out"))
-    solfec.verbose = "OFF"
-    yield solfec
-    session.begin(before)
+    return new_model()
 
 
 @pytest.fixture
@@ -69,7 +64,7 @@ def ball(model, bulk, at=0.0, kind="RIGID", label=None):
 def test_solfec_members(model, bulk, tmp_path):
     assert (model.analysis, model.mode, model.time, model.step) == ("DYNAMIC", "WRITE", 0.0, 1e-3)
     assert (model.nbod, model.ncon, model.bodies, model.constraints) == (0, 0, [], [])
-    assert model.outpath == str(tmp_path / "out")
+    assert model.outpath == str(tmp_path / "out0")
     model.step = 2e-3
     assert model.step == 2e-3
     for value, read in (("ON", "ON"), ("%", "%"), ("%\n", "%"), ("OFF", "OFF")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import h5py
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 from solfec import (
     BODY,
@@ -28,7 +29,6 @@ from solfec import (
 from solfec.errors import SolfecWarning
 from solfec.language import session
 
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 NODES = 18
 
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 import textwrap
 
 import pytest
+from language_inputs import FALL, RUN10
 
 from solfec import results
-
-FALL = """
-    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
-    solfec.verbose = 'OFF'
-    bulk = BULK_MATERIAL(solfec, density=1E3)
-    body = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), bulk, label='ball')
-    GRAVITY(solfec, (0, 0, -10))
-    gs = GAUSS_SEIDEL_SOLVER(1E-4, 100)
-"""
-RUN10 = "    OUTPUT(solfec, 2E-3)\n    RUN(solfec, gs, 0.01)\n"
 
 
 @pytest.mark.parametrize("call", ["CALLBACK(solfec, 2E-3, (),", "FORCE(body, 'SPATIAL', (0, 0, 0), (0, 0, 1),"])

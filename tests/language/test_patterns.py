@@ -9,6 +9,7 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 from solfec import (
     BODY,
@@ -27,11 +28,11 @@ from solfec import (
     VTK_EXPORT,
     XDMF_EXPORT,
 )
-from solfec.language import session
 from solfec.patterns import compiled
 from solfec.results import ResultsReader
 
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+pytestmark = pytest.mark.usefixtures("fresh_session")
+
 EXPRESSIONS = [
     ("^BOD.*A$", "BODY12A", True),
     ("a+b", "a+b", True),
@@ -84,13 +85,6 @@ def test_what_is_no_expression_is_refused(pattern):
     with pytest.raises(ValueError) as refused:
         compiled(pattern)
     assert repr(pattern) in str(refused.value)
-
-
-@pytest.fixture(autouse=True)
-def fresh_session():
-    before = session.begin(session.Session())
-    yield
-    session.begin(before)
 
 
 def cubes(path, kind="FINITE_ELEMENT", moving=True):

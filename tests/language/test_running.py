@@ -5,17 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import language_inputs
 import pytest
+from language_inputs import RUN10
 
-FALL = """
-    import math
-    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
-    solfec.verbose = 'OFF'
-    bulk = BULK_MATERIAL(solfec, density=1E3)
-    body = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), bulk, label='ball')
-    GRAVITY(solfec, (0, 0, -10))
-    gs = GAUSS_SEIDEL_SOLVER(1E-4, 100)
-"""
+FALL = "\n    import math" + language_inputs.FALL
 STACK = """
     solfec = SOLFEC('DYNAMIC', 1E-3, 'out/stack')
     solfec.verbose = 'OFF'
@@ -27,7 +21,6 @@ STACK = """
     GRAVITY(solfec, (0, 0, -10))
     gs = GAUSS_SEIDEL_SOLVER(1E-6, 100)
 """
-RUN10 = "    OUTPUT(solfec, 2E-3)\n    RUN(solfec, gs, 0.01)\n"
 
 
 # --- running -----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from unit_cube import CUBE
 
 import solfec
 from solfec import (
@@ -28,8 +29,6 @@ from solfec import (
     TRANSLATE,
 )  # fmt: skip
 from solfec.errors import SolfecWarning
-
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
 
 def block(*counts):

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 from solfec import (
     CONVEX,
@@ -21,7 +22,6 @@ from solfec import (
 )
 from solfec.errors import SolfecWarning
 
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 SIDES = [4, 0, 3, 2, 1, 1, 4, 4, 5, 6, 7, 2, 4, 0, 1, 5, 4, 3, 4, 1, 2, 6, 5, 4, 4, 2, 3, 7, 6, 5, 4, 3, 0, 4, 7, 6]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from language_inputs import CUBES
 
 IMPACT = """
 import sys
@@ -109,16 +110,8 @@ def test_dumps_of_local_dynamics_can_be_compared(good, tmp_path, capsys):
     assert cli.main(["compare", "a.txt"]) == 2 and cli.main(["compare", "a.txt", "no.txt"]) == 2
 
 
-STACK = """
-solfec = SOLFEC('DYNAMIC', 1E-3, 'out/stack')
-solfec.verbose = 'OFF'
-SURFACE_MATERIAL(solfec, friction=0.5)
-bulk = BULK_MATERIAL(solfec)
-GRAVITY(solfec, (0, 0, -10))
-cube = [-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -1, -1, 2, 1, -1, 2, 1, 1, 2, -1, 1, 2]
-BODY(solfec, 'OBSTACLE', TRANSLATE(HULL(cube, 1, 1), (0, 0, -1.9999)), bulk)
-bodies = [BODY(solfec, 'RIGID', TRANSLATE(HULL(cube, 1, 1), (0, 0, 1.9999 * k)), bulk) for k in range(3)]
-solver = {solver}
+STACK = f"""{CUBES.format(count=3)}
+solver = {{solver}}
 RUN(solfec, solver, 0.02)
 print(solver.error, bodies[0].velo[5], sum(c.R[2] for c in bodies[2].constraints))
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from unit_cube import CUBE
 
 from solfec import (
     BODY,
@@ -26,15 +27,9 @@ from solfec import (
 from solfec.errors import SolfecWarning
 from solfec.language import session
 
-CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+pytestmark = pytest.mark.usefixtures("fresh_session")
+
 POINTS = [(0.05, -0.05, 0.5), (0.01, 0.02, -0.3), (-0.05, -0.05, -0.5)]
-
-
-@pytest.fixture(autouse=True)
-def fresh_session():
-    before = session.begin(session.Session())
-    yield
-    session.begin(before)
 
 
 def bar(cells=(2, 2, 20)):

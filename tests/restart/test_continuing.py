@@ -21,16 +21,11 @@ print(solfec.mode, '%g' % solfec.time)
 
 
 @pytest.fixture
-def fall(tmp_path, monkeypatch, capsys):
+def fall(run_text):
     """`fall(duration, *switches, more=text, status=0)` runs the input; returns what it prints, or its errors."""
-    monkeypatch.chdir(tmp_path)
 
     def run(duration, *switches, more="", status=0, text=FALL):
-        (tmp_path / "input.py").write_text(text.format(duration=duration, more=more))
-        capsys.readouterr()
-        assert cli.main([*switches, "input.py"]) == status
-        printed = capsys.readouterr()
-        return printed.err if status else printed.out
+        return run_text(text.format(duration=duration, more=more), *switches, status=status)
 
     return run
 

@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
+from unit_cube import cube
 
 from solfec.bodies.materials import BulkMaterial, Law
 from solfec.bodies.table import BodyKind, Form, Scheme
 from solfec.domain import Domain
 from solfec.results import ResultsReader, ResultsWriter
-from solfec.shapes.hex_mesh import hex_mesh
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
-
-BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
-
-
-def cube(low, size=1.0, cells=2):
-    return hex_mesh((BOX * size + low).tolist(), cells, cells, cells, 1, [1] * 6)
 
 
 def model():

@@ -17,10 +17,8 @@ from solfec import (
     NEWTON_SOLVER,
     PUT_RIGID_LINK,
     RUN,
-    SOLFEC,
     SPHERE,
 )
-from solfec.language import session
 from solfec.solvers import merit
 
 SOLVERS = {
@@ -34,19 +32,15 @@ UNITS = [(1.0, 1.0, 1.0), (2.0**-20, 2.0**-60, 2.0**-10), (1e-6, 1e-18, 1e-3), (
 
 
 @pytest.fixture
-def new(tmp_path):
+def new(new_model):
     """Makes models of a session of their own, with a step and a unit of length."""
-    before = session.begin(session.Session())
-    count = iter(range(100))
 
     def make(step, length):
-        model = SOLFEC("DYNAMIC", step, str(tmp_path / f"out{next(count)}"))
-        model.verbose = "OFF"
+        model = new_model("DYNAMIC", step)
         GEOMETRIC_EPSILON(1e-6 * length)
         return model
 
-    yield make
-    session.begin(before)
+    return make
 
 
 def pair(new, units, velocity=(5.0, 0.0, 0.0), apart=0.2, points=((0.1, 0, 0), (0.1, 0, 0))):

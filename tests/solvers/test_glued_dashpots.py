@@ -15,10 +15,8 @@ from solfec import (
     HULL,
     PENALTY_SOLVER,
     RUN,
-    SOLFEC,
     SURFACE_MATERIAL,
 )
-from solfec.language import session
 
 SOLVERS = {"PENALTY": PENALTY_SOLVER, "GAUSS_SEIDEL": lambda: GAUSS_SEIDEL_SOLVER(1e-10, 1000), "AUTO": lambda: AUTO_SOLVER(1e-10)}
 COHESION, DASHPOT, END = 100.0, 100.0, 0.1
@@ -45,18 +43,13 @@ def height(pull, mass):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("pull", [50.0, 200.0, 1000.0])
-def test_cohesion_of_dashpots_ends_at_its_limit(tmp_path, solver, pull):
-    before = session.begin(session.Session())
-    try:
-        model = SOLFEC("DYNAMIC", 1e-4, str(tmp_path / "out"))
-        model.verbose = "OFF"
-        SURFACE_MATERIAL(model, model="SPRING_DASHPOT", friction=0.0, cohesion=COHESION, spring=1e6, dashpot=DASHPOT)
-        bulk = BULK_MATERIAL(model, density=1e3)
-        BODY(model, "OBSTACLE", box((-1, -1, -0.1), (2, 2, 0)), bulk)
-        plate = BODY(model, "RIGID", box((0, 0, 0), (1, 1, 0.01)), bulk)
-        FORCE(plate, "SPATIAL", (0.5, 0.5, 0.005), (0, 0, 1), pull)
-        RUN(model, SOLVERS[solver](), END)
-        assert plate.conf[11] - 0.005 == pytest.approx(height(pull, plate.mass), rel=3e-3)
-        assert len(model.constraints) == (1 if pull < COHESION else 0)
-    finally:
-        session.begin(before)
+def test_cohesion_of_dashpots_ends_at_its_limit(new_model, solver, pull):
+    model = new_model("DYNAMIC", 1e-4)
+    SURFACE_MATERIAL(model, model="SPRING_DASHPOT", friction=0.0, cohesion=COHESION, spring=1e6, dashpot=DASHPOT)
+    bulk = BULK_MATERIAL(model, density=1e3)
+    BODY(model, "OBSTACLE", box((-1, -1, -0.1), (2, 2, 0)), bulk)
+    plate = BODY(model, "RIGID", box((0, 0, 0), (1, 1, 0.01)), bulk)
+    FORCE(plate, "SPATIAL", (0.5, 0.5, 0.005), (0, 0, 1), pull)
+    RUN(model, SOLVERS[solver](), END)
+    assert plate.conf[11] - 0.005 == pytest.approx(height(pull, plate.mass), rel=3e-3)
+    assert len(model.constraints) == (1 if pull < COHESION else 0)

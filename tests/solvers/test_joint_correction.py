@@ -25,30 +25,24 @@ from solfec import (
     PUT_RIGID_LINK,
     RUN,
     SET_VELOCITY,
-    SOLFEC,
     SPHERE,
     TRANSLATE,
 )
 from solfec.errors import SolfecWarning
-from solfec.language import session
 
 LENGTH = 0.1
 
 
 @pytest.fixture
-def new(tmp_path):
+def new(new_model):
     """Makes models in a session of their own."""
-    before = session.begin(session.Session())
-    count = iter(range(100))
 
     def make(correction="ON", step=1e-3, analysis="DYNAMIC"):
-        model = SOLFEC(analysis, step, str(tmp_path / f"out{next(count)}"))
-        model.verbose = "OFF"
+        model = new_model(analysis, step)
         model.joint_correction = correction
         return model
 
-    yield make
-    session.begin(before)
+    return make
 
 
 def bar(model, x, material, kind="RIGID"):
@@ -204,13 +198,9 @@ def test_driven_points_are_not_moved_by_the_correction(new):
     assert max(gaps([crank, rod], hung=False)) < 1e-10
 
 
-def test_manifold_contacts_switch_it_on(tmp_path):
-    before = session.begin(session.Session())
-    try:
-        for analysis, contacts, expected in (("DYNAMIC", "MANIFOLD", "ON"), ("DYNAMIC", "CLASSIC", "OFF"), ("QUASI_STATIC", "MANIFOLD", "OFF")):
-            assert SOLFEC(analysis, 1e-3, contacts=contacts).joint_correction == expected
-    finally:
-        session.begin(before)
+def test_manifold_contacts_switch_it_on(new_model):
+    for analysis, contacts, expected in (("DYNAMIC", "MANIFOLD", "ON"), ("DYNAMIC", "CLASSIC", "OFF"), ("QUASI_STATIC", "MANIFOLD", "OFF")):
+        assert new_model(analysis, contacts=contacts).joint_correction == expected
 
 
 def test_the_member_is_for_dynamics(new):

@@ -21,10 +21,8 @@ from solfec import (
     PUT_RIGID_LINK,
     RUN,
     SET_VELOCITY,
-    SOLFEC,
     SPHERE,
 )
-from solfec.language import session
 
 SOLVERS = {
     "GAUSS_SEIDEL": lambda: GAUSS_SEIDEL_SOLVER(1e-12, 2000),
@@ -36,18 +34,9 @@ STEP = 1e-3
 
 
 @pytest.fixture
-def new(tmp_path):
+def new(new_model):
     """Makes models in a session of their own."""
-    before = session.begin(session.Session())
-    count = iter(range(100))
-
-    def make():
-        model = SOLFEC("DYNAMIC", STEP, str(tmp_path / f"out{next(count)}"))
-        model.verbose = "OFF"
-        return model
-
-    yield make
-    session.begin(before)
+    return lambda: new_model("DYNAMIC", STEP)
 
 
 def ball(model, at=(0, 0, 0), velocity=(5, 0, 0), kind="RIGID"):
