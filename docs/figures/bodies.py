@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from io import BytesIO
 from math import cos, pi
 
 import numpy as np
-from make import HERE, rgb, shown
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from make import HERE, rgb, save, shown
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
-from PIL import Image
 
 from solfec import (
     AUTO_SOLVER,
@@ -92,14 +89,11 @@ def draw_shape(panel, directory: str) -> None:
 def main() -> None:
     """Both panels side by side."""
     figure = Figure(figsize=(9.0, 3.8), dpi=100, facecolor="white")
-    FigureCanvasAgg(figure)
     with tempfile.TemporaryDirectory() as directory:
         draw_convergence(figure.add_axes((0.08, 0.14, 0.38, 0.74), facecolor="white"), directory)
         draw_shape(figure.add_axes((0.5, 0.0, 0.5, 0.92)), directory)
         session.current().close()
-    memory = BytesIO()
-    figure.savefig(memory)
-    Image.open(memory).convert("RGB").quantize(128).save(HERE / "bodies.png", optimize=True)
+    save(figure, HERE / "bodies.png", 128)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from io import BytesIO
 from math import cos, pi, sin
 
 import numpy as np
-from make import HERE, shown
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from make import HERE, save, shown
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -82,7 +80,6 @@ def draw_joint(panel, points: np.ndarray, cells: bool) -> None:
 def main() -> None:
     """Draw the arch for three thresholds, and with MANIFOLD."""
     figure = Figure(figsize=(9.6, 8.2), dpi=100, facecolor="white")
-    FigureCanvasAgg(figure)
     panels = (0, "all"), (0.005, "threshold 0.005"), (0.05, "threshold 0.05"), (None, "MANIFOLD, one cell")
     with tempfile.TemporaryDirectory() as directory:
         for number, (threshold, title) in enumerate(panels):
@@ -94,9 +91,7 @@ def main() -> None:
             panel.set_title(f"{title}: {len(points)} contact points", fontsize=9, color=INK, fontweight="bold")
             draw_joint(figure.add_axes((left + 0.03, bottom + 0.03, 1 / 2 - 0.06, 0.15)), points, cells)
         session.current().close()
-    memory = BytesIO()
-    figure.savefig(memory)
-    Image.open(memory).convert("RGB").quantize(64).save(HERE / "contacts.png", optimize=True)
+    save(figure, HERE / "contacts.png", 64)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from io import BytesIO
-from pathlib import Path
-
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from make import HERE, save
 from matplotlib.figure import Figure
-from PIL import Image
 
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Form, Scheme
@@ -17,7 +13,6 @@ from solfec.results.plot import COLOURS, INK, SURFACE
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
-HERE = Path(__file__).resolve().parent
 CORNERS = [0, 0, 0, 1, 0, 0, 1, 0.2, 0, 0, 0.2, 0, 0, 0, 0.2, 1, 0, 0.2, 1, 0.2, 0.2, 0, 0.2, 0.2]
 DURATION, STEPS = 0.02, (40, 80, 160, 320)
 ELEMENTS = BodyKind.FINITE_ELEMENT
@@ -84,10 +79,7 @@ def main() -> None:
         axes.set_ylim(top=axes.get_ylim()[1] * (3 if elements else 60))  # room for the legend
         axes.legend(frameon=False, fontsize=8, loc="upper left")
         axes.spines[["top", "right"]].set_visible(False)
-    FigureCanvasAgg(figure)
-    picture = BytesIO()
-    figure.savefig(picture, dpi=110, bbox_inches="tight", facecolor=SURFACE)
-    Image.open(picture).convert("P", palette=Image.ADAPTIVE, colors=64).save(HERE / "convergence.png", optimize=True)
+    save(figure, HERE / "convergence.png", 64, dpi=110, bbox_inches="tight", facecolor=SURFACE)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,14 @@ def shown(source, *commands: str, size: tuple[int, int], colours: dict | None = 
         scene.refresh()
         view.do(*commands)
         return view.picture(annotated=False)
+
+
+def save(figure: Figure, path: Path, colours: int, **options) -> None:
+    """Write a figure with a palette of so many colours, which makes the file smaller; options are those of `savefig`."""
+    FigureCanvasAgg(figure)
+    memory = BytesIO()
+    figure.savefig(memory, **options)
+    Image.open(memory).convert("RGB").quantize(colours).save(path, optimize=True)
 
 
 def sheet(panels: list[tuple[str, Image.Image]], columns: int, path: Path, colours: int = 128) -> None:

@@ -6,17 +6,13 @@ The bodies, loads and closed forms are those of the acceptance tests.
 from __future__ import annotations
 
 import sys
-from io import BytesIO
-from pathlib import Path
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from make import HERE, save
 from matplotlib.figure import Figure
-from PIL import Image
 
 from solfec.results.plot import COLOURS, INK, SURFACE
 
-HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tests" / "acceptance"))
 
 from elastic import Body, grid, octant  # noqa: E402
@@ -73,10 +69,7 @@ def main() -> None:
     axes.set_ylim(top=20)  # room for the legend
     axes.legend(frameon=False, fontsize=8, loc="upper left")
     axes.spines[["top", "right"]].set_visible(False)
-    FigureCanvasAgg(figure)
-    picture = BytesIO()
-    figure.savefig(picture, dpi=110, bbox_inches="tight", facecolor=SURFACE)
-    Image.open(picture).convert("P", palette=Image.ADAPTIVE, colors=64).save(HERE / "mesh-convergence.png", optimize=True)
+    save(figure, HERE / "mesh-convergence.png", 64, dpi=110, bbox_inches="tight", facecolor=SURFACE)
 
 
 if __name__ == "__main__":
