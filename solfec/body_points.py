@@ -42,23 +42,23 @@ class BodyPoints:
 
     def displacement(self, identifier: int, point) -> np.ndarray:
         """Displacement of a referential point at the present configuration."""
-        row = self.domain.body_row(identifier)
-        self.check_inside(identifier, point)
+        row, reference = self._place(identifier, point)
         if self.domain.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             return point_values.displacement(self.domain.bodies, row, point, self.domain.epsilon)
-        rows = np.array([self.domain.body_row(identifier)], np.int32)
-        reference = np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
-        return (motion.spatial_points(self.domain.bodies, rows, reference) - reference)[:, 0]
+        return (motion.spatial_points(self.domain.bodies, np.array([row], np.int32), reference) - reference)[:, 0]
 
     def velocity(self, identifier: int, point) -> np.ndarray:
         """Spatial velocity of a referential point."""
-        row = self.domain.body_row(identifier)
-        self.check_inside(identifier, point)
+        row, reference = self._place(identifier, point)
         if self.domain.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             return point_values.velocity(self.domain.bodies, row, point, self.domain.epsilon)
-        rows = np.array([self.domain.body_row(identifier)], np.int32)
-        reference = np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
-        return motion.point_velocities(self.domain.bodies, rows, reference)[:, 0]
+        return motion.point_velocities(self.domain.bodies, np.array([row], np.int32), reference)[:, 0]
+
+    def _place(self, identifier: int, point) -> tuple[int, np.ndarray]:
+        """Row of a body, and a referential point in it as a column (3, 1)."""
+        row = self.domain.body_row(identifier)
+        self.check_inside(identifier, point)
+        return row, np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
 
     def stress(self, identifier: int, point) -> np.ndarray:
         """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point (docs/language-running.md, STRESS)."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from unit_cube import cube
+from unit_cube import cube, state_of
 
 from solfec.bodies import modal, state
 from solfec.bodies.materials import BulkMaterial
@@ -49,11 +49,6 @@ def stack(step=1e-3, dynamic=True):
 def run(domain, steps):
     for _ in range(steps):
         domain.advance(GaussSeidelSolver(1e-10, 2000))
-
-
-def state_of(domain):
-    bodies = domain.bodies
-    return bodies.configurations.view("conf").copy(), bodies.triples.view("velo").copy(), bodies.view("energy").copy()
 
 
 def test_contacts_carry_a_stack_whose_impulse_balances():

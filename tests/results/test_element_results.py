@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from unit_cube import cube
+from unit_cube import cube, state_of
 
 from solfec.bodies.materials import BulkMaterial, Law
 from solfec.bodies.table import BodyKind, Form, Scheme
@@ -31,11 +31,6 @@ def run(domain, steps):
         domain.advance(GaussSeidelSolver(1e-8, 500))
 
 
-def state(domain):
-    bodies = domain.bodies
-    return bodies.configurations.view("conf").copy(), bodies.triples.view("velo").copy(), bodies.view("energy").copy()
-
-
 @pytest.mark.parametrize("empty", [False, True])
 def test_restart_goes_on_with_equal_bits(tmp_path, empty):
     """Also into a domain without bodies, which are rebuilt from the file."""
@@ -49,7 +44,7 @@ def test_restart_goes_on_with_equal_bits(tmp_path, empty):
     with ResultsReader(tmp_path / "run") as reader:
         reader.load(again, 0)
     run(again, 10)
-    for one, other in zip(state(domain), state(again)):
+    for one, other in zip(state_of(domain), state_of(again)):
         assert np.array_equal(one, other)
 
 
