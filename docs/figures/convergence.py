@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from make import HERE, save
 from matplotlib.figure import Figure
 
 from solfec.bodies.materials import BulkMaterial
@@ -61,6 +60,8 @@ def errors(kind: BodyKind, form: Form, scheme: Scheme, conserving: int, counts: 
 
 
 def main() -> None:
+    from make import HERE, save  # tests read this module from elsewhere
+
     figure = Figure(figsize=(9.6, 4.4), facecolor=SURFACE)
     steps = DURATION / np.array(STEPS)
     panels = figure.subplots(1, 2, sharex=True)

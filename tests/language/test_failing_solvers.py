@@ -53,7 +53,7 @@ def ended(run, name, lines="", solver=None):
 def test_a_solver_that_runs_out_of_iterations_says_how_often_and_where_it_is_worst(run, name):
     outcome, said = ended(run, name, solver=FEW[name])
     assert outcome.status == 0 and len(said) == 1
-    assert said[0].startswith(f"input.py:13: warning: {name}_SOLVER did not reach its accuracy in ")
+    assert said[0].startswith(f"input.py:14: warning: {name}_SOLVER did not reach its accuracy in ")
     assert " of 5 steps; the worst one, at time 0.00" in said[0]
     assert "is that of constraint " in said[0] and "(CONTACT) of body " in said[0]
 
@@ -108,7 +108,7 @@ def test_a_failing_spring_function_is_named_with_its_bodies_by_every_solver(run,
 @EVERY
 def test_a_load_out_of_range_ends_the_run_and_names_a_body(run, name):
     outcome, said = ended(run, name, "FORCE(bodies[2], 'SPATIAL', (0, 0, 4), (1, 0, 0), 1E308)")
-    assert outcome.status == 1 and all(line.startswith("input.py:13: ") for line in said[:-1])
+    assert outcome.status == 1 and all(line.startswith("input.py:14: ") for line in said[:-1])
     assert any(text in outcome.err for text in ("body 3", "body 4", "body 5")) and "finite" in said[0]
 
 

@@ -36,4 +36,5 @@ def create_simulation (step, stop, outstep):
 solfec = write_and_read (create_simulation, step, stop, outstep)
 if solfec:
   body = first_body (solfec, stop)
+  print 'volume', repr (body.volume), 'constraints', solfec.ncon
   check ('DZ', DISPLACEMENT (body, (0, 0, 3)) [2], -0.0014461, 0.0009)
