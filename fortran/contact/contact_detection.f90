@@ -143,7 +143,7 @@ contains
     end associate
   end subroutine find_new_contacts
 
-  !> Asks for a new search where boxes have left their fat boxes, or flags of self-contact have changed.
+  !> Requests a new search where boxes have left their fat boxes, or flags of self-contact have changed.
   subroutine check_boxes(tables, run)
     type(detection_tables), intent(inout) :: tables
     type(detection), intent(inout) :: run
@@ -198,7 +198,7 @@ contains
     call keep_from(tables, run%first, run%left)
   end subroutine hide_edges
 
-  !> Asks for room where the tables of results are too short for so many pairs.
+  !> Requests room where the tables of results are too short for so many pairs.
   subroutine check_room(tables, pairs, run)
     type(detection_tables), intent(in) :: tables
     integer(i4), intent(in) :: pairs
