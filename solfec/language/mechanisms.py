@@ -27,6 +27,7 @@ SQUARE = 1e-6  # cosine of the angle of two axes below which they count as squar
 ABOUT = ConstraintKind.TORSIONAL
 ALONG = ConstraintKind.AXIAL
 BETWEEN = ConstraintKind.SPAN
+LARGEST_RATIO = 1e9  # of gears; squares of it and of its inverse are in range beside other numbers of a row
 COORDINATES = {"ANGLE": ABOUT, "TRAVEL": ALONG}
 MODES = {"RATE": Motor.RATE, "POSITION": Motor.COORDINATE, "EFFORT": Motor.EFFORT}
 
@@ -363,7 +364,7 @@ def GEAR(joint: JOINT, joint2: JOINT, ratio: float, label: str | None = None) ->
     joint, joint2 : JOINT
         Hinges of two wheels with the same other side, which is the gears' frame and may move: a body, an obstacle or space.
     ratio : float
-        Angle of `joint` per angle of `joint2`, from now on; negative where parallel wheels turn in opposite directions.
+        Angle of `joint` per angle of `joint2`, from now on, of a size from 1E-9 to 1E9; negative where parallel wheels turn in opposite directions.
     label : str, optional
 
     Returns
@@ -374,6 +375,8 @@ def GEAR(joint: JOINT, joint2: JOINT, ratio: float, label: str | None = None) ->
     ratio = checks.number(ratio, "ratio")
     if ratio == 0.0:
         raise BadValue("'ratio' is zero; it must be the angle of 'joint' per angle of 'joint2'")
+    if not 1.0 / LARGEST_RATIO <= abs(ratio) <= LARGEST_RATIO:
+        raise BadValue(f"the size of 'ratio' must be from {1.0 / LARGEST_RATIO:g} to {LARGEST_RATIO:g}, not {abs(ratio):g}")
     one, two, frame = _wheels("GEAR", joint, joint2, "HINGE", ABOUT)
     label, simulation = _label(label), joint._simulation
     if not _moves(simulation, one):

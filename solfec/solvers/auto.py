@@ -98,11 +98,15 @@ class AutoSolver(ConstraintSolver):
         present = np.bincount(local.rows.kind[: local.n], minlength=len(TREATED)) > 0  # kinds of rows
         if local.n == 0 or (present & ~TREATED).any() or (present[DashpotRows.KIND] and DashpotRows.cohesive(local)):
             return self._swept(local)
+        # Many contacts of one pair of bodies are all coupled: the number of blocks of W grows with the square of their number, although the
+        # rank of W is at most the number of the bodies' degrees of freedom.  Sweeps in the velocity form need no blocks.
         if self.method == Method.AUTO and local.form == -2 and not local.stored:
-            return self._swept_long(local)
+            return self._swept(local)
         local.require_blocks()
+        start = local.rows.R[:, : local.n].copy()
         solution = self._solved(local, present, SpringTangents(local) if present[SPRINGS].any() else None)
         if solution is None:
+            local.rows.R[:, : local.n] = start
             return self._swept(local)
         last = self._sweeps.conclude(local)
         self.methods, self.iterations, self.islands = solution.methods, solution.iterations, solution.islands
@@ -114,33 +118,26 @@ class AutoSolver(ConstraintSolver):
         return report
 
     def _swept(self, local: LocalDynamics) -> SolverReport:
-        report = self._sweeps.solve(local)
-        self.methods, self.islands = {"GAUSS_SEIDEL": 1}, 1
-        self.iterations = dict.fromkeys(COUNTS, 0) | {"sweeps": report.iterations}
-        if report.status == "DIVERGED" and report.residual <= 2.0 * self.epsilon:  # reactions that are not unique may keep changing
-            report.status = "OK"
-        self.iters, self.error = report.iterations, report.status
-        report.solver = "AUTO"
-        return report
+        """Solve by sweeps alone until the residual is small enough or no sweeps are left.
 
-    def _swept_long(self, local: LocalDynamics) -> SolverReport:
-        """Solve by sweeps alone, in the velocity form of W, until the residual is small enough or no sweeps are left.
-
-        Many contacts of one pair of bodies are all coupled: the number of blocks of W grows with the square of their number, although the rank of W
-        is at most the number of the bodies' degrees of freedom.  Sweeps end when reactions stop changing, whatever the residual.
+        Sweeps end when reactions stop changing, relative to their size, whatever the residual.  Then they go on with a smaller bound of the change.
+        Reactions of constraints that contradict one another grow without bound, so that no change of them is large.
         """
         sweeps, iterations, accuracy = self._sweeps, 0, self._sweeps.epsilon
         try:
             while True:
-                report = self._swept(local)
+                report = sweeps.solve(local)
                 iterations += report.iterations
                 if report.residual <= self.epsilon or report.status != "OK" or sweeps.epsilon <= 1e-6 * accuracy:
                     break
                 sweeps.epsilon *= 0.1
         finally:
             sweeps.epsilon = accuracy
-        self.iters = report.iterations = iterations
-        self.error = report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
+        if report.status in ("OK", "DIVERGED"):  # reactions that are not unique may keep changing
+            report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
+        self.methods, self.islands = {"GAUSS_SEIDEL": 1}, 1
+        self.iterations = dict.fromkeys(COUNTS, 0) | {"sweeps": iterations}
+        self.iters, self.error, report.iterations, report.solver = iterations, report.status, iterations, "AUTO"
         return report
 
     def _solved(self, local: LocalDynamics, present: np.ndarray, springs: SpringTangents | None):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import solfec as s
+from solfec.errors import SolfecWarning
 
 SOLVERS = {
     "GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-13, 20000, meritval=1e-24),
@@ -237,9 +238,25 @@ def test_gears_go_with_their_hinges():
     s.RUN(solfec, SOLVERS["AUTO"](), 0.01)
 
 
+@pytest.mark.parametrize("solver", ["GAUSS_SEIDEL", "NEWTON", "AUTO"])
+def test_motors_that_no_gear_allows_are_told(solver):
+    """Reactions grow without bound, and errors that are small beside them are no accuracy."""
+    solfec, bulk = model(correction="OFF")
+    hinges = [s.HINGE(brick(solfec, bulk, (2.0 * k, 0, 0)), None, (2.0 * k, 0, 0), floats(Z)) for k in range(2)]
+    for hinge in hinges:
+        s.MOTOR(hinge, "RATE", 3.0)
+    s.GEAR(*hinges, 2.0)
+    made = {"GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 500), "NEWTON": s.NEWTON_SOLVER, "AUTO": s.AUTO_SOLVER}
+    with pytest.warns(SolfecWarning, match="did not reach its accuracy in 10 of 10 steps"):
+        s.RUN(solfec, made[solver](), 0.01)
+    assert solfec._simulation.domain.unsolved
+
+
 BAD = {
     "s.GEAR(hinge, other, 0)": "'ratio' is zero",
     "s.GEAR(hinge, other, float('nan'))": "'ratio'",
+    "s.GEAR(hinge, other, -1e200)": "from 1e-09 to 1e.09, not 1e.200",
+    "s.GEAR(hinge, other, 1e-320)": "from 1e-09 to 1e.09",
     "s.GEAR(hinge, hinge, 2)": "one side in common",
     "s.GEAR(hinge, slider, 2)": "'joint2' is a SLIDER; a GEAR wants a HINGE",
     "s.GEAR(body, other, 2)": "'joint'",
