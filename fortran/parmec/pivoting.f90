@@ -42,14 +42,7 @@ contains
         b(j) = b(j) - swapped*b(k)
       end do
     end do
-    do k = rank, 1, -1
-      do j = k + 1, rank
-        b(k) = b(k) - a(k,j)*b(j)
-      end do
-      b(k) = b(k)/a(k,k)
-    end do
-    b(rank+1:n) = 0
-    b(order) = b
+    call substitute(n, rank, a, order, b)
 
   contains
 
@@ -108,6 +101,16 @@ contains
         a(k+1:n,j) = a(k+1:n,j) - a(k+1:n,k)*a(k,j)
       end do
     end do
+    call substitute(n, rank, a, order, b)
+  end subroutine solve_unsymmetric
+
+  !> Back substitution in the first `rank` rows; other unknowns are zero.
+  pure subroutine substitute(n, rank, a, order, b)
+    integer(i4), intent(in) :: n, rank, order(n)  !< order: unknown of every column
+    real(dp), intent(in) :: a(n,n)                !< upper triangle: the eliminated matrix
+    real(dp), intent(inout) :: b(n)               !< right hand side, then the solution
+    integer(i4) :: j, k
+
     do k = rank, 1, -1
       do j = k + 1, rank
         b(k) = b(k) - a(k,j)*b(j)
@@ -116,5 +119,5 @@ contains
     end do
     b(rank+1:n) = 0
     b(order) = b
-  end subroutine solve_unsymmetric
+  end subroutine substitute
 end module pivoting

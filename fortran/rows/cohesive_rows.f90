@@ -14,6 +14,7 @@
 module cohesive_rows
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed
+  use matrix3, only: adjugate_of
   use diagonal_block, only: block_size, b_friction, prepare_block, solve_contact
   use row_block, only: law_size, row_options
   use row_family_base, only: row_family, constraint_data
@@ -183,7 +184,7 @@ contains
     real(dp), intent(in) :: w(3,3), friction, law(law_size), b(3), k
     real(dp), intent(out) :: r(3), h
     integer(i4), intent(out) :: status
-    real(dp) :: yielding(3), strength(3), opening(3), contact(3), bond(3), left(3,3), soft(3,3), free(3), load
+    real(dp) :: yielding(3), strength(3), opening(3), contact(3), bond(3), left(3,3), soft(3,3), free(3), load, determinant
     integer :: i
 
     status = status_solved
@@ -204,7 +205,8 @@ contains
     do i = 1, 3
       soft(i,i) = soft(i,i) + load*yielding(i)
     end do
-    left = inverse_of(soft)
+    call adjugate_of(soft, left, determinant)
+    left = left/determinant
     bond = -matmul(left, opening + b)
     if (bond(3) > 0.0_dp) then   ! pressed together
       if (load > 0.0_dp) then
@@ -241,21 +243,4 @@ contains
     call solve_contact(0_i4, w, block, accuracy, int(bound, i4), b, r, status)
     if (status < status_failed) status = status_solved
   end subroutine press
-
-  !> Inverse of a positive definite matrix by cofactors.
-  pure function inverse_of(m) result(inverse)
-    real(dp), intent(in) :: m(3,3)
-    real(dp) :: inverse(3,3)
-
-    inverse(1,1) = m(2,2)*m(3,3) - m(2,3)*m(3,2)
-    inverse(1,2) = m(1,3)*m(3,2) - m(1,2)*m(3,3)
-    inverse(1,3) = m(1,2)*m(2,3) - m(1,3)*m(2,2)
-    inverse(2,1) = m(2,3)*m(3,1) - m(2,1)*m(3,3)
-    inverse(2,2) = m(1,1)*m(3,3) - m(1,3)*m(3,1)
-    inverse(2,3) = m(1,3)*m(2,1) - m(1,1)*m(2,3)
-    inverse(3,1) = m(2,1)*m(3,2) - m(2,2)*m(3,1)
-    inverse(3,2) = m(1,2)*m(3,1) - m(1,1)*m(3,2)
-    inverse(3,3) = m(1,1)*m(2,2) - m(1,2)*m(2,1)
-    inverse = inverse/(m(1,1)*inverse(1,1) + m(1,2)*inverse(2,1) + m(1,3)*inverse(3,1))
-  end function inverse_of
 end module cohesive_rows
