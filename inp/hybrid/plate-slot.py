@@ -38,7 +38,6 @@ for wall, y in zip (walls, (-0.5 * thick - gap - thick, 0.5 * thick + gap)):
     FIX_DIRECTION (wall, (x, y, 0), (1, 0, 0))
 FIX_DIRECTION (plate, (0, 0, 0), (0, 0, 1))
 FIX_DIRECTION (plate, (wide, 0, 0), (0, 0, 1))
-FIX_DIRECTION (plate, (0.5 * wide, 0, deep), (0, 0, 1))
 FIX_DIRECTION (plate, (0, 0, 0), (1, 0, 0))
 
 here = os.path.dirname (os.path.abspath (__file__))
