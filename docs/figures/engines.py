@@ -12,7 +12,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from make import rgb, shown
+from make import rgb, save, shown
 from matplotlib import collections, figure
 
 from solfec import cli, parmec_command, results
@@ -159,7 +159,7 @@ def main():
     panels = {name: canvas.add_subplot(3, 4, k + 1, **({"projection": "3d"} if name == "beads" else {})) for k, name in enumerate(names)}
     draw_explicit(panels)
     draw_hybrid(panels)
-    canvas.savefig(HERE / "engines.png", dpi=80, facecolor=SURFACE)
+    save(canvas, HERE / "engines.png", 64, dpi=80, facecolor=SURFACE)
 
 
 if __name__ == "__main__":

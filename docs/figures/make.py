@@ -1,7 +1,8 @@
-"""Draws the pictures of docs/tutorials.md from actual runs: python docs/figures/make.py [--all] [directory for the runs].
+"""Draws the pictures of docs/tutorials.md from actual runs: python docs/figures/make.py [--all] [--scenes] [directory for the runs].
 
-Runs that are in the directory already are read instead of run again (default: a temporary directory). With --all every picture of the
-documents is drawn, by the other scripts of this directory; that takes an hour.
+Runs that are in the directory already are read instead of run again (default: a temporary directory). With --all the other scripts of this
+directory draw all pictures of the documents but one, in half an hour: docs/verification.md shows 1150 runs of textbook scenes, which --scenes
+runs again before it draws them, in an hour or two.
 """
 
 from __future__ import annotations
@@ -183,32 +184,40 @@ def stone(directory: Path) -> None:
 
 
 def others(directory: Path) -> None:
-    """Run the scripts that draw the other pictures; scenes.py reads a table that tests write first."""
+    """Run the scripts that draw the other pictures, but for scenes.py."""
     stone(directory)
-    table = directory / "scenes.json"
-    subprocess.run([sys.executable, str(HERE.parent.parent / "tests" / "scenes" / "table.py"), "--json", str(table)], check=True)
-    words = {"gallery.py": [directory], "scenes.py": [table]}
+    words = {"gallery.py": [directory]}
     for script in sorted(HERE.glob("*.py")):
-        if script.name not in ("make.py", "stone.py"):
+        if script.name not in ("make.py", "stone.py", "scenes.py"):
             print(script.name, flush=True)
             subprocess.run([sys.executable, str(script), *map(str, words.get(script.name, []))], check=True)
 
 
-def main(directory: Path, everything: bool = False) -> None:
-    """Draw the pictures of the tutorials, or all."""
+def scenes(directory: Path) -> None:
+    """Run all textbook scenes, and draw how near they come to theory."""
+    table = directory / "scenes.json"
+    subprocess.run([sys.executable, str(HERE.parent.parent / "tests" / "scenes" / "table.py"), "--json", str(table)], check=True)
+    subprocess.run([sys.executable, str(HERE / "scenes.py"), str(table)], check=True)
+
+
+def main(directory: Path, switches: set[str]) -> None:
+    """Draw the pictures of the tutorials, and what the switches ask for."""
     for draw, name in ((three_objects, "three-objects"), (ball_impact, "ball-impact"), (examples, "examples")):
         path = HERE / f"{name}.png"
         draw(directory).savefig(path, facecolor=SURFACE)
         print(f"{path.name}: {path.stat().st_size // 1024} kB")
-    if everything:
+    if "--all" in switches:
         others(directory)
+    if "--scenes" in switches:
+        scenes(directory)
 
 
 if __name__ == "__main__":
-    everything, words = "--all" in sys.argv, [word for word in sys.argv[1:] if word != "--all"]
+    switches = {"--all", "--scenes"} & set(sys.argv)
+    words = [word for word in sys.argv[1:] if word not in switches]
     if words:
         Path(words[0]).mkdir(parents=True, exist_ok=True)
-        main(Path(words[0]), everything)
+        main(Path(words[0]), switches)
     else:
         with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary), everything)
+            main(Path(temporary), switches)
