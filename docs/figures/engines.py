@@ -159,7 +159,7 @@ def main():
     panels = {name: canvas.add_subplot(3, 4, k + 1, **({"projection": "3d"} if name == "beads" else {})) for k, name in enumerate(names)}
     draw_explicit(panels)
     draw_hybrid(panels)
-    save(canvas, HERE / "engines.png", 64, dpi=80, facecolor=SURFACE)
+    save(canvas, HERE / "engines.png", 250, dpi=80, facecolor=SURFACE)
 
 
 if __name__ == "__main__":

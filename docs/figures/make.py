@@ -201,7 +201,7 @@ def scenes(directory: Path) -> None:
 
 
 def main(directory: Path, switches: set[str]) -> None:
-    """Draw the pictures of the tutorials, and what the switches ask for."""
+    """Draw the pictures of the tutorials; switches: --all, --scenes."""
     for draw, name in ((three_objects, "three-objects"), (ball_impact, "ball-impact"), (examples, "examples")):
         path = HERE / f"{name}.png"
         draw(directory).savefig(path, facecolor=SURFACE)
