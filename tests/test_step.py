@@ -131,7 +131,6 @@ def python_seconds_per_step(model, bound, epsilon=1e-4):
 def test_python_stays_a_small_part_of_a_step_also_on_a_busy_machine(threads):
     threads(1)
     assert python_seconds_per_step(models.spheres(10), 100e-6) < 100e-6
-    assert python_seconds_per_step(models.spheres(10000), 100e-6) < 400e-6  # below: under 100 on a quiet machine
 
 
 @pytest.mark.slow

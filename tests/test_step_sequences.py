@@ -550,11 +550,11 @@ def test_contacts_that_come_all_at_once_are_those_of_a_model_that_remembers_noth
 
 
 def test_no_sequence_of_changes_leaves_anything_behind():
-    sequences(10, 40)
+    sequences(6, 30)
 
 
 def test_models_that_go_on_from_frames_take_the_same_course():
-    sequences(6, 25, Stopped)
+    sequences(3, 20, Stopped)
 
 
 @pytest.mark.slow

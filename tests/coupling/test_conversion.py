@@ -28,7 +28,7 @@ def places(command, words, capsys):
     return {int(number): np.array(place, float) for number, *place in found}
 
 
-@pytest.mark.parametrize(("name", "tolerance"), [("block", 3e-3), ("chain", 1e-3), ("row", 4e-4)])
+@pytest.mark.parametrize(("name", "tolerance"), [("block", 3e-3), ("chain", 1e-3), pytest.param("row", 4e-4, marks=pytest.mark.slow)])
 def test_examples_move_alike_in_either_engine(name, tolerance, tmp_path, capsys):
     """The block's corners sink by 2.5 mm into the springs' plane; the others differ by what the steps do."""
     for path in INPUTS.glob("either*.py"):

@@ -3,7 +3,7 @@
 import pytest
 
 from solfec.language import session
-from solfec.parmec import model
+from solfec.parmec import files, model
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +14,9 @@ def empty_model(tmp_path, monkeypatch):
     yield
     model.begin(before)
     session.begin(session_before)
+
+
+@pytest.fixture
+def without_files(monkeypatch):
+    """Write no frames: by default every step has one, which takes longer than the step."""
+    monkeypatch.setattr(files.Writer, "write", lambda self: None)

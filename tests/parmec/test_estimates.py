@@ -10,6 +10,8 @@ import pytest
 from solfec.errors import SolfecError
 from solfec.parmec import ANALYTICAL, CRITICAL, DEM, EQM, HISTORY, MATERIAL, MESH, RESET, SPRING, VELOCITY
 
+pytestmark = pytest.mark.usefixtures("without_files")
+
 CASES = json.loads((Path(__file__).parent.parent / "data" / "parmec.json").read_text())
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 

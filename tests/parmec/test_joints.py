@@ -22,6 +22,8 @@ from solfec.parmec import (
     model,
 )
 
+pytestmark = pytest.mark.usefixtures("without_files")
+
 NO_FILES = 1e9
 BACK = [-1, 100, 1, -100]
 

@@ -100,7 +100,7 @@ def folders(tmp_path):
     return tmp_path / "whole", tmp_path / "parts"
 
 
-@pytest.mark.parametrize("place", [0.12, 0.3005, 0.52])
+@pytest.mark.parametrize("place", [pytest.param(0.12, marks=pytest.mark.slow), 0.3005, 0.52])
 def test_continued_runs_have_the_bits_of_whole_ones(folders, place):
     """The run is ended after a step in the first or the second DEM, as Ctrl-C ends it."""
     whole, parts = folders
@@ -122,7 +122,7 @@ def test_continued_runs_have_the_bits_of_whole_ones(folders, place):
 def test_killed_runs_are_continued(folders):
     whole, parts = folders
     for folder in folders:
-        (folder / "in.py").write_text(RICH.replace("DEM (0.3, 1e-3, (0.05, 0.01))", "DEM (0.3, 5e-5, (0.002, 0.01))"))
+        (folder / "in.py").write_text(RICH.replace("DEM (0.3, 1e-3, (0.05, 0.01))", "DEM (0.3, 1e-4, (0.004, 0.01))"))
     said, _ = parmec(whole)
     for delay in (0.3, 0.2):
         begun = parmec(parts, *(["-c"] if (parts / "in.results.h5").exists() else []), wait=False)

@@ -20,6 +20,8 @@ from solfec.parmec import (
     model,
 )
 
+pytestmark = pytest.mark.usefixtures("without_files")
+
 NO_FILES = 1e9
 
 

@@ -23,6 +23,8 @@ from solfec.parmec import (
     model,
 )
 
+pytestmark = pytest.mark.usefixtures("without_files")
+
 BOX = [0, 0, 0, 2, 0, 0, 2, 3, 0, 0, 3, 0, 0, 0, 4, 2, 0, 4, 2, 3, 4, 0, 3, 4]
 
 

@@ -28,6 +28,8 @@ from solfec.parmec import (
     model,
 )
 
+pytestmark = pytest.mark.usefixtures("without_files")
+
 CASES = json.loads((Path(__file__).parent.parent / "data" / "parmec.json").read_text())
 
 

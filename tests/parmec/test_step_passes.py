@@ -7,6 +7,8 @@ from solfec import _kernels
 from solfec.parmec import ANALYTICAL, DEM, HISTORY, RESET, RESTRAIN, SPRING, VELOCITY
 from solfec.parmec.model import current
 
+pytestmark = pytest.mark.usefixtures("without_files")
+
 COUNT = 21  # particles: two batches of eight and some
 
 

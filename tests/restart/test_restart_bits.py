@@ -75,7 +75,7 @@ def test_a_run_continued_again_and_again_has_the_bits_of_one_run(model, tmp_path
     compare(model, tmp_path, monkeypatch, [1, 2, 5, 20, 23, 35, 60, 61, 100])
 
 
-@pytest.mark.parametrize("name", ["births_and_deaths", "implicit_births_and_deaths"])
+@pytest.mark.parametrize("name", ["births_and_deaths", pytest.param("implicit_births_and_deaths", marks=pytest.mark.slow)])
 def test_a_run_stopped_at_every_step_has_the_bits_of_one_run(name, tmp_path, monkeypatch, capsys):
     """Whatever callbacks that are owed to the continued run change."""
     model = next(model for model in MODELS if model.stem == name)

@@ -42,7 +42,7 @@ def height(pull, mass):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("pull", [50.0, 200.0, 1000.0])
+@pytest.mark.parametrize("pull", [50.0, 200.0, pytest.param(1000.0, marks=pytest.mark.slow)])
 def test_cohesion_of_dashpots_ends_at_its_limit(new_model, solver, pull):
     model = new_model("DYNAMIC", 1e-4)
     SURFACE_MATERIAL(model, model="SPRING_DASHPOT", friction=0.0, cohesion=COHESION, spring=1e6, dashpot=DASHPOT)
