@@ -284,9 +284,15 @@ def _reorder(table, order: np.ndarray) -> None:
 
 def _pack_constraints(domain, rows: np.ndarray) -> PackedConstraints:
     """Pack constraints that act on the bodies in `rows`."""
-    table, bodies = domain.constraints, domain.bodies
+    table = domain.constraints
     acting = np.isin(table.view("master"), rows) | np.isin(table.view("slave"), rows)
     acting |= np.isin(table.view("geared"), table.view("id")[acting]).any(axis=0)  # wheels go with the joints that they couple
+    return pack_constraints(domain, acting)
+
+
+def pack_constraints(domain, acting: np.ndarray) -> PackedConstraints:
+    """Pack the marked constraints."""
+    table, bodies = domain.constraints, domain.bodies
     records = table.pack(acting)
     user_count = int(acting[: table.user_count].sum())
     ends = np.zeros((2, len(records)), np.int64)
@@ -303,6 +309,28 @@ def _pack_constraints(domain, rows: np.ndarray) -> PackedConstraints:
     functions = {number: table.functions[number] for number in records["id"].tolist() if number in table.functions}
     points = [np.stack(table.curves.knots(row), axis=1) for row in curves]
     return PackedConstraints(records, ends, user_count, [table.series.knots(row) for row in series], points, described, functions)
+
+
+def joined_contacts(several: list[PackedConstraints]) -> PackedConstraints:
+    """Join packed contacts."""
+    materials = [packed.materials for packed in several]
+    records = []
+    for packed, first in zip(several, np.cumsum([0, *(len(rows) for rows, _ in materials)])):
+        records.append(packed.records.copy())
+        records[-1]["material"] += np.int32(first)
+    labels = [label for _, listed in materials for label in listed]
+    ends = np.concatenate([packed.ends for packed in several], axis=1)
+    return PackedConstraints(np.concatenate(records), ends, 0, [], [], (np.concatenate([rows for rows, _ in materials]), labels), {})
+
+
+def replace_contacts(domain, packed: PackedConstraints) -> None:
+    """Replace all contacts of a domain by packed ones."""
+    table = domain.constraints
+    following = table.next_id
+    table.keep_marked(np.arange(table.n) < table.user_count)
+    _unpack_constraints(domain, packed)
+    table.next_id = max(following, table.next_id)
+    table.view("evaluated")[:] = -1
 
 
 def _unpack_constraints(domain, packed: PackedConstraints) -> None:

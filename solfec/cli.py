@@ -20,7 +20,7 @@ import warnings
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 
-from . import language, subcommands
+from . import language, ranks, subcommands
 from .errors import NotBuiltYet, SolfecError, SolfecWarning, shown
 from .language import session
 from .language.legacy import loader
@@ -30,7 +30,6 @@ from .terminal import discard
 
 HELPERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parmec", "helpers")  # modules that inputs of Parmec import
 MOST_PIXELS = 16384  # of a window, in each direction
-RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")  # environment variables of the launchers of Open MPI, MPICH and others
 MOST_THREADS = 1024  # far more would make the OpenMP library end the process
 
 
@@ -56,6 +55,7 @@ class Arguments:
     strict: bool = False
     quiet: bool = False
     log: str | None = None
+    mpi: bool = False
     version: bool = False
     help: bool = False
     view: bool = False
@@ -109,7 +109,7 @@ def _new_switch(word: str, words: list[str], result: Arguments) -> bool:
         result.threads = int(_number(word, _value(word, words)))
     elif word in ("--python2", "--python3"):
         result.python = int(word[-1])
-    elif word in ("--version", "--help", "--traceback", "--convert", "--strict", "--quiet"):
+    elif word in ("--version", "--help", "--traceback", "--convert", "--strict", "--quiet", "--mpi"):
         setattr(result, word[2:], True)
     elif word == "--log":
         result.log = _value(word, words)
@@ -170,22 +170,26 @@ def main(words: list[str] | None = None) -> int:
             print(f"solfec {__version__}")
             return 0
         _check_view(arguments)
-        _check_ranks()
+        ranks.begin(arguments)
         if arguments.overwrite and arguments.resume:
             raise UsageError("-w computes again from the start, -c goes on from what is there: choose one")
         if arguments.path is None:
             raise UsageError(_missing(arguments.words))
         input_path, directory = _input_of(arguments.path)
     except UsageError as error:
-        print(f"solfec: {error}\n{USAGE}" if str(error) else USAGE, file=sys.stderr)
+        if ranks.speaks():
+            print(f"solfec: {error}\n{USAGE}" if str(error) else USAGE, file=sys.stderr)
+        return 2
+    except SolfecError as error:  # processes that do not find one another
+        print(f"solfec: {error}", file=sys.stderr)
         return 2
     if arguments.convert:
         return _convert(input_path, arguments)
     try:
-        with logged(arguments.log, words) as end_log:
+        with logged(arguments.log if ranks.speaks() else None, words) as end_log:
             status = run_input(input_path, directory, arguments)
             end_log(status)
-            return status
+            return ranks.end(status)
     except OSError as error:
         if arguments.log is None or error.filename != arguments.log:
             raise
@@ -193,12 +197,9 @@ def main(words: list[str] | None = None) -> int:
         return 2
 
 
-def _check_ranks() -> None:
-    """Refuse several processes of mpiexec, which would all compute the same model and write the same results."""
-    for name in RANK_COUNTS:
-        count = os.environ.get(name, "")
-        if count.isdecimal() and int(count) > 1:
-            raise UsageError(f"{count} processes of mpiexec were started: runs in parallel are not built yet, start one process (threads: OMP_NUM_THREADS)")
+def main_of_many() -> int:
+    """Run the command line of `solfec-mpi`: MPI is asked how many processes there are, whatever launcher has started them."""
+    return main(["--mpi", *sys.argv[1:]])
 
 
 def _check_view(arguments: Arguments) -> None:
@@ -293,7 +294,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments, checked: l
         reading=arguments.reading,
         subdirectory=arguments.subdirectory,
         interval=arguments.interval,
-        quiet=arguments.quiet,
+        quiet=arguments.quiet or not ranks.speaks(),
         checked=checked,
         viewed=[] if arguments.view and checked is None else None,
     )
@@ -350,7 +351,8 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
             return 0
         _hand_over_output()
         status = 1 if arguments.strict or not loader.is_failed_plot(error) else 0
-        report(error, path, arguments.traceback, "" if status else "warning: plotting failed: ")
+        if ranks.tells(status, describe(error)):
+            report(error, path, arguments.traceback, ranks.name() + ("" if status else "warning: plotting failed: "))
     if watched:
         from . import kernel_checks
 
@@ -384,6 +386,8 @@ def _prepare_kernels(arguments: Arguments) -> list[tuple]:
     """Set the number of threads; in builds with checks, let kernels report floating-point exceptions, until they are unwrapped."""
     from . import _kernels
 
+    if not arguments.threads:
+        ranks.share_threads(_kernels.threads)
     if arguments.threads:
         _kernels.threads.set_threads(arguments.threads)
         if arguments.threads > 1 and _kernels.threads.get_threads() == 1 and not arguments.quiet:
@@ -419,7 +423,7 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # as Python does: the directory of a link's target
     loader.install(path, reading, arguments.python)
     loader.prepare(module, reading)
-    if reading.told and not arguments.python and not arguments.quiet:
+    if reading.told and not arguments.python and not now.quiet:
         print(f"{path}: read as Python 2 ({reading.why})", file=sys.stderr)
     if now.viewed is not None:
         now.namespace = module.__dict__

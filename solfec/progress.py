@@ -58,15 +58,16 @@ class Progress:
             bodies = counted(domain.bodies.n, "body", "bodies")
             self._print(f"{bodies}{listed and f' ({listed})'}; {degrees} degrees of freedom; step {domain.step:g}")
 
-    def after_step(self, domain: Domain) -> None:
-        """Print a report after a step if the interval has passed."""
+    def after_step(self, domain: Domain, constraints: int | None = None) -> None:
+        """Print a report after a step if the interval has passed; `constraints`: their number, if `domain` does not hold all."""
         now = monotonic()
         if now - self._reported >= self.interval:
             self._reported = now
-            self.report(domain)
+            self.report(domain, constraints=constraints)
 
-    def report(self, domain: Domain, last: bool = False) -> None:
+    def report(self, domain: Domain, last: bool = False, constraints: int | None = None) -> None:
         """Print one report and rewrite STATE."""
+        constraints = domain.constraints.n if constraints is None else constraints
         elapsed = monotonic() - self._started
         done = min(1.0, (domain.time - self._start_time) / self._duration) if self._duration > 0.0 else 1.0
         left = elapsed * (1.0 - done) / done if done > 0.0 else 0.0
@@ -75,9 +76,9 @@ class Progress:
             solver = ""
             if domain.report is not None and domain.report.iterations:
                 solver = ", " + counted(domain.report.iterations, "iteration", "iterations")
-            constraints = counted(domain.constraints.n, "constraint", "constraints")
+            listed = counted(constraints, "constraint", "constraints")
             self._print(
-                f"{100 * done:5.1f} %  time {domain.time:.6g}  {constraints}{solver}  "
+                f"{100 * done:5.1f} %  time {domain.time:.6g}  {listed}{solver}  "
                 f"{rate:.4g} steps/s  {'took ' + clock_text(elapsed) if last else clock_text(left) + ' left'}",
                 rewrite=not last,
             )
@@ -85,7 +86,7 @@ class Progress:
             self._print(f"{100 * done:3.0f} %", rewrite=not last)
         elif self.verbose == "%\n":
             self._print(f"{100 * done:3.0f} %")
-        self._write_state(domain, left)
+        self._write_state(domain, left, constraints)
 
     def end(self, domain: Domain) -> None:
         """End the reports of a RUN with the last one, on a separate line."""
@@ -147,7 +148,7 @@ class Progress:
         except (OSError, ValueError):  # a terminal without a size
             return 80
 
-    def _write_state(self, domain: Domain, left: float) -> None:
+    def _write_state(self, domain: Domain, left: float, constraints: int) -> None:
         """Replace STATE as a whole, so that a reader never sees a part of it; failures never stop a run."""
         if self.directory is None:
             return
@@ -160,7 +161,7 @@ class Progress:
             f"STEP: {domain.step:.9g}",
             f"BODIES: {domain.bodies.n}",
             f"BOXES: {domain.geometry.primitives.n}",
-            f"CONSTRAINTS: {domain.constraints.n}",
+            f"CONSTRAINTS: {constraints}",
             f"SPARSIFIED: {domain.sparsified}",
             *(f"{phase}: {100 * seconds[phase] / total:.1f} %" for phase in PHASES),
         ]

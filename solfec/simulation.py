@@ -20,10 +20,12 @@ import numpy as np
 from . import averaged_points, results
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
+from .divided import Divided, Requests, is_divisible, refuse
 from .domain import Domain
 from .errors import SolfecError
 from .interruption import NAMES_OF_SIGNALS, Interruption
-from .kinds import SurfaceModel
+from .kinds import BodyKind, SurfaceModel
+from .parallel import communicator, partition
 from .progress import Percentage, Progress
 from .results.history import select
 from .snapshots import Snapshots
@@ -91,6 +93,34 @@ class Schedule:
         schedule = cls(float(last[0]), float(last[1]))
         schedule.count, schedule.latest = int(last[2]), float(last[3])
         return schedule
+
+
+class Course:
+    """The course of a whole model on one process.
+
+    Attributes
+    ----------
+    model : Domain
+        Has the local dynamics of the last step.
+    signal, stop : int or None, bool
+        What asks the run to end: a signal, the file STOP.
+    """
+
+    def __init__(self, domain: Domain, solver, requests: Requests):
+        # `Divided` has the same members
+        self.model, self._requests = domain, requests
+        self.advance = lambda: domain.advance(solver)
+        self.collect = self.show = self.take = self.end = lambda: None  # the whole model is here
+        self.stop = False
+
+    @property
+    def signal(self) -> int | None:
+        return self._requests.signal()
+
+    @property
+    def constraints(self) -> int:
+        """Number of constraints."""
+        return self.model.constraints.n
 
 
 class Simulation:
@@ -162,7 +192,11 @@ class Simulation:
         self._gave_way = False  # to another object that writes to the same directory
         self.how_to_write = ""  # how the user gets WRITE mode where results exist
         self._check = check
-        if mode != "READ" and outpath is not None and check is None:
+        self._world = communicator.world()
+        self._balance = partition.Balance()
+        self._course: Course | Divided | None = None
+        self._frames_elsewhere = 0  # frames that process 0 has written, in other processes
+        if mode != "READ" and outpath is not None and check is None and self._world.rank == 0:
             self._open(keep_old)
 
     def _open(self, keep_old: bool) -> None:
@@ -185,7 +219,22 @@ class Simulation:
     @property
     def frames_written(self) -> int:
         """Number of frames that this object has written."""
-        return self._writer.frames if self._writer is not None else 0
+        return self._writer.frames if self._writer is not None else self._frames_elsewhere
+
+    def balance(self, tolerance: float, weightfactor: float, updatefreq: int) -> None:
+        """Choose when processes divide bodies anew (docs/language-running.md, IMBALANCE_TOLERANCE)."""
+        self._balance = partition.Balance(tolerance, weightfactor, updatefreq)
+
+    def owner(self, identifier: int, of_constraint: bool) -> int:
+        """Return the rank of the process that moves a body, or the last moving body of a constraint; -1 if it is gone."""
+        bodies, constraints = self.domain.bodies, self.domain.constraints
+        row = constraints.row_of(identifier) if of_constraint else bodies.row_of(identifier)
+        if row < 0:
+            return -1
+        if not of_constraint:
+            return int(bodies.owner[row])
+        ends = [end for end in (int(constraints.master[row]), int(constraints.slave[row])) if end >= 0 and bodies.kind[end] != BodyKind.OBSTACLE]
+        return int(bodies.owner[max(ends)]) if ends else 0
 
     # --- writing -------------------------------------------------------------------------------------------
 
@@ -313,7 +362,8 @@ class Simulation:
         """Run the steps, then print notes and warnings."""
         domain = self.domain
         self._solver = solver
-        progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath, self._quiet)
+        first = self._world.rank == 0
+        progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath if first else None, self._quiet or not first)
         unsolved = UnsolvedSteps(self.notify, not solver.names_contradictions)
         try:
             with progress.among_prints():
@@ -331,6 +381,9 @@ class Simulation:
     def _steps(self, solver, duration: float, every_step: bool, progress: Progress, unsolved: UnsolvedSteps) -> Iterator[float]:
         """Run the steps, and process due events after each."""
         domain = self.domain
+        if self._world.size > 1:
+            self._meet_to_run(solver)
+        self._course = None
         with Interruption() as interruption:
             running, end = True, domain.time + duration
             if self._continues:
@@ -341,48 +394,73 @@ class Simulation:
                 domain.initialise()
                 if domain.step_number == 0:
                     self._write()
+            course = self._course = self._course_of(solver, Requests(lambda: interruption.signal, self._stop_exists))
             self._discard_stale_stop()
             balance = Balance(domain)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
             progress.begin(domain, max(end - domain.time, 0.0))
-            written, looked, patience = domain.step_number, perf_counter(), min(PATIENCE, progress.interval)
+            written, looked, patience, advance = domain.step_number, perf_counter(), min(PATIENCE, progress.interval), course.advance
             while running and domain.time < end - TOLERANCE * domain.step:
                 self._nothing_due_before = self._quiet_until(end)
                 while True:
-                    domain.advance(solver)
+                    advance()
                     if domain.unsolved:
-                        unsolved.after_step(domain)
-                    if every_step or not domain.time < self._nothing_due_before or interruption.signal is not None:
+                        unsolved.after_step(course.model)
+                    if every_step or not domain.time < self._nothing_due_before or course.signal is not None or course.stop:
                         break
                     if perf_counter() - looked >= patience:
                         looked = perf_counter()
-                        progress.after_step(domain)
-                        if self._stop_file and os.access(self._stop_file, os.F_OK):
+                        progress.after_step(domain, course.constraints)
+                        if self._world.size == 1 and self._stop_exists():
                             break
-                progress.after_step(domain)
+                progress.after_step(domain, course.constraints)
                 if self._output.due(domain.time, domain.step):
                     self._write()
                     written = domain.step_number
                 if self._snapshots:
+                    course.show()
                     self._sample(written == domain.step_number)
                 if self._callback is not None and self._callback[0].due(domain.time, domain.step):
                     running = self._call_back()
-                running = running and interruption.signal is None and not self._stop_requested()
+                running = running and course.signal is None and not self._stop_requested()
+                if every_step:
+                    course.show()
                 try:
                     yield domain.time
                 except GeneratorExit:
                     running = False
+                if every_step and running:
+                    course.take()
             if written != domain.step_number:
                 self._write()
-            if interruption.signal is not None and self.verbose == "ON":
-                progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[interruption.signal]}")
+            course.end()
+            interruption.signal = course.signal
+            if course.signal is not None and self.verbose == "ON":
+                progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[course.signal]}")
             progress.end(domain)
             self._tell_balance(balance, progress)
             if self.verbose == "ON" and (text := averaged_points.told(domain)):
                 progress.note(text)
             interruption.honour()
+
+    def _meet_to_run(self, solver) -> None:
+        """Wait for the other processes at the beginning of a RUN; raise SolfecError if one does something else, or if the run cannot be divided."""
+        refuse(self.domain, solver)
+        if self.companion is not None:
+            raise SolfecError("RUN: HYBRID_SOLVER cannot be used by several processes yet; run one process")
+        place = f"RUN number {self._runs} of {self.outpath or 'a model in memory'}"
+        for rank, other in enumerate(self._world.meet(place[: communicator.SAID])):
+            if not place.startswith(other):
+                raise SolfecError(f"RUN: process {self._world.rank} is at {place}, and process {rank} is at {other}; all must call the same commands")
+
+    def _course_of(self, solver, requests: Requests) -> Course | Divided:
+        """Return the course of the model: whole, or divided among processes or by colours that do not depend on their number."""
+        coloured = getattr(solver, "colouring", "") == "ON" and is_divisible(self.domain, solver)
+        if self._world.size > 1 or coloured:
+            return Divided(self.domain, self._world, solver, self._balance, requests)
+        return Course(self.domain, solver, requests)
 
     def _tell_balance(self, balance: Balance, progress: Progress) -> None:
         """Print energy and momentum of the run, and warn if their errors exceed those of the schemes."""
@@ -447,8 +525,11 @@ class Simulation:
         return True, end
 
     def _write(self) -> None:
+        if self._course is not None:
+            self._course.collect()
         if self._writer is None:
             self.domain.fractures.records.clear()  # no results store them
+            self._frames_elsewhere += self._world.rank > 0 and self.outpath is not None
             return
         callback = None if self._callback is None else self._callback[0].state
         record = results.RunRecord(self._runs, self._solver, self._output.state, callback, self.companion)
@@ -458,15 +539,26 @@ class Simulation:
             self.domain.timings[phase] = 0.0  # frames store seconds since the previous frame
 
     def _call_back(self) -> bool:
-        """Call the callback; return whether the run continues: a returned 0 ends it, a returned None does not."""
+        """Call the callback; return whether the run continues: a returned 0 ends it, in any process, a returned None does not."""
+        if self._course is not None:
+            self._course.show()
         answer = self._callback[1]()
-        return answer is None or answer != 0
+        goes_on = answer is None or answer != 0
+        if self._world.size > 1:
+            goes_on = not self._world.total(np.array([not goes_on], np.int64))[0]
+        if self._course is not None and goes_on:
+            self._course.take()
+        return goes_on
 
     def _stop_requested(self) -> bool:
         """Whether the output directory has a file STOP, which is removed, so that the next run is not stopped."""
         path = self._stop_file
-        if path is None or not os.path.exists(path):
+        if path is None:
             return False
+        if self._world.size > 1 and (not self._course.stop or self._world.rank > 0):
+            return self._course.stop
+        if not os.path.exists(path):
+            return self._course.stop
         left = ""
         try:
             os.remove(path)
@@ -480,9 +572,13 @@ class Simulation:
         """Path of the file STOP, which ends the run; None for runs in memory."""
         return None if self.outpath is None else os.path.join(self.outpath, "STOP")
 
+    def _stop_exists(self) -> bool:
+        """Whether there is a file STOP."""
+        return self._stop_file is not None and os.access(self._stop_file, os.F_OK)
+
     def _discard_stale_stop(self) -> None:
         path = self._stop_file
-        if path is not None and os.path.exists(path):
+        if path is not None and os.path.exists(path) and self._world.rank == 0:
             try:
                 os.remove(path)
             except OSError as error:

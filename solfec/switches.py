@@ -15,6 +15,7 @@ SWITCHES = (  # switch, name of its value, what it does; those of Solfec-1.0 may
 NEW_SWITCHES = (  # before the path only
     ("-y", "", "overwrite without asking (with -w)"),
     ("-t", "THREADS", "number of threads (default: all cores)"),
+    ("--mpi", "", "ask MPI for other processes, as solfec-mpi does (default: where mpiexec has started several)"),
     ("--quiet", "", "no progress and no notes, whatever the input says"),
     ("--log", "FILE", "write what is printed to the end of a file, too"),
     ("--python2", "", "read the input as Python 2 (docs/legacy.md)"),

@@ -246,7 +246,7 @@ def test_colours_divide_no_body_and_depend_on_no_owner():
             part = Part(mine, world, 0.02)
             ends = pairs_of_rows(mine.constraints, np.arange(mine.constraints.n), part.moving)
             rows = np.flatnonzero(part.owned[ends[0]] & (ends[0] >= 0) | part.owned[ends[1]])
-            found = colour(part, ends[:, rows])
+            found, _ = colour(part, ends[:, rows])
             ids = mine.bodies.id[np.maximum(ends[:, rows], 0)] * (ends[:, rows] >= 0)
             return dict(zip(map(tuple, ids.T.tolist()), found.tolist()))
 
@@ -297,6 +297,3 @@ def test_what_cannot_be_divided_yet_is_refused():
     model.bodies.view("owner")[:] = 1
     with pytest.raises(SolfecError, match="owners of bodies must be ranks from 0 to 0"):
         Part(model, Alone(), 1.0)
-    model.bodies.view("owner")[:] = 0
-    with pytest.raises(SolfecError, match="'meritval' and 'reverse' cannot be used"):
-        PartSweeps(Part(model, Alone(), 1.0), GaussSeidelSolver(1e-3, 10, meritval=1e-4))

@@ -10,6 +10,7 @@ module contact_detection
   use polyhedra, only: shape_tables
   use shape_state, only: open_shapes
   use hidden_edges, only: replace_hidden_edges
+  use kind_numbers, only: obstacle_kind => body_obstacle
   use sparsify, only: sparsify_rows
   use state_tables, only: constraint_table, open_table
   use symmetric_sparsify, only: sparsify_both => sparsify_symmetrically
@@ -126,6 +127,7 @@ contains
       work%found = 0
       work%guesses = 0
       work%removed = 0
+      work%removed_own = 0
       call check_boxes(tables, run)
       if (run%outcome /= done) return
       call select_pairs(run%first, run%left, bodies, tables%shapes, tables%rows, work, count)
@@ -139,9 +141,27 @@ contains
       call sparsify_rows(run%first, work%first_new, run%left, run%limits(1), run%limits(2), run%limits(3), &
         merge(1_i4, 0_i4, run%patched /= averaged), bodies, run%next_id, tables%shapes, tables%rows, work%keep, count)
       work%removed = count
+      if (work%rank >= 0) call count_own(tables, run%left)
       if (count > 0) call keep_from(tables, work%first_new, run%left)
     end associate
   end subroutine find_new_contacts
+
+  !> Counts the removed contacts of this process: those whose last moving body it owns.
+  subroutine count_own(tables, left)
+    type(detection_tables), intent(inout) :: tables
+    integer(i4), intent(in) :: left
+    integer(i4) :: k, last
+
+    tables%work%removed_own = 0
+    associate (work => tables%work, bodies => tables%state%bodies, rows => tables%rows)
+      do k = work%first_new, left - 1
+        if (work%keep(k-work%first_new) /= 0) cycle
+        last = max(rows%master(k), rows%slave(k))
+        if (bodies%kind(last) == obstacle_kind) last = min(rows%master(k), rows%slave(k))
+        if (bodies%owner(last) == work%rank) work%removed_own = work%removed_own + 1
+      end do
+    end associate
+  end subroutine count_own
 
   !> Requests a new search where boxes have left their fat boxes, or flags of self-contact have changed.
   subroutine check_boxes(tables, run)

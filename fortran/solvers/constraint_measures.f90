@@ -1,14 +1,14 @@
 !> Errors of rows in their laws: terms of the merit function and residuals, and their sums.
 module constraint_measures
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size
-  use row_block, only: law_size
+  use diagonal_block, only: block_size, b_cohesion, b_opening
+  use row_block, only: l_shift, law_size
   use row_families, only: family_of
   use row_family_base, only: row_family
   use row_norms, only: weighted
   implicit none
   private
-  public :: measure, larger, unbounded, rounding_of
+  public :: measure, measure_terms, note_openings, larger, unbounded, rounding_of
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   real(dp), parameter :: no_reaction(3) = 0.0_dp
@@ -40,11 +40,7 @@ contains
     integer :: a, k
 
     ! Threads compute the numbers of rows; sums over rows are serial, in the order of rows.
-    !$omp parallel do if (n > parallel_from) schedule(static)
-    do a = 0, n - 1
-      call measure_row(a)
-    end do
-    !$omp end parallel do
+    call measure_rows(n, exact, unit, kind, block, law, diagonal, speed, reaction, u, half_step, member, residual)
     energy = 0.0_dp
     numerator = 0.0_dp
     size = 0.0_dp
@@ -66,20 +62,6 @@ contains
 
   contains
 
-    !> Computes the error of row a; an error within round-off counts as none.
-    subroutine measure_row(a)
-      integer, intent(in) :: a
-      class(row_family), pointer :: family
-
-      family => family_of(kind(a))
-      call family%measure(exact, unit, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
-                          member(a), residual(a))
-      if (is_rounding(residual(a), speed(a), family%length(law(:,a))/half_step, diagonal(:,:,a), reaction(:,a))) then
-        member(a) = 0.0_dp
-        residual(a) = 0.0_dp
-      end if
-    end subroutine measure_row
-
     !> Uses the errors without reactions as a reference if B is zero.
     subroutine add_what_is_asked
       real(dp) :: asked(0:1), no_member, error
@@ -94,6 +76,68 @@ contains
       where (size <= 0.0_dp) size = asked
     end subroutine add_what_is_asked
   end subroutine measure
+
+  !> Computes merits, not divided by the free energy, and residuals of rows; an error within round-off counts as none.
+  subroutine measure_rows(n, exact, unit, kind, block, law, diagonal, speed, reaction, u, half_step, member, residual)
+    integer(i4), intent(in) :: n, kind(0:*)
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
+    real(dp), intent(in) :: speed(0:*), reaction(3,0:*), u(3,0:*), half_step
+    real(dp), intent(inout) :: member(0:*), residual(0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      call measure_row(a)
+    end do
+    !$omp end parallel do
+
+  contains
+
+    subroutine measure_row(a)
+      integer, intent(in) :: a
+      class(row_family), pointer :: family
+
+      family => family_of(kind(a))
+      call family%measure(exact, unit, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
+                          member(a), residual(a))
+      if (is_rounding(residual(a), speed(a), family%length(law(:,a))/half_step, diagonal(:,:,a), reaction(:,a))) then
+        member(a) = 0.0_dp
+        residual(a) = 0.0_dp
+      end if
+    end subroutine measure_row
+  end subroutine measure_rows
+
+  !> Computes what each row adds to the sums of `measure`: merit, free energy, |B|^2, squared residual (4,0:*).
+  subroutine measure_terms(n, kind, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, terms)
+    integer(i4), intent(in) :: n, kind(0:*)
+    real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
+    real(dp), intent(in) :: b(3,0:*), speed(0:*), reaction(3,0:*), u(3,0:*), half_step
+    real(dp), intent(inout) :: member(0:*), residual(0:*), terms(4,0:*)
+    class(row_family), pointer :: family
+    integer :: a
+
+    call measure_rows(n, .false., 1.0_dp, kind, block, law, diagonal, speed, reaction, u, half_step, member, residual)
+    do a = 0, n - 1
+      family => family_of(kind(a))
+      terms(1,a) = member(a)
+      terms(2,a) = 0.5_dp*(weighted(diagonal(:,:,a), b(:,a)) + family%target_energy(law(:,a), diagonal(:,:,a)))
+      terms(3,a) = b(1,a)**2 + b(2,a)**2 + b(3,a)**2
+      terms(4,a) = residual(a)**2
+    end do
+  end subroutine measure_terms
+
+  !> Stores the opening velocities of contacts without reactions, for their next solution.
+  pure subroutine note_openings(n, reaction, u, law, block)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: reaction(3,0:*), u(3,0:*), law(law_size,0:*)
+    real(dp), intent(inout) :: block(block_size,0:*)
+    integer :: a
+
+    do a = 0, n - 1
+      if (reaction(3,a) + block(b_cohesion,a) <= 0.0_dp) block(b_opening,a) = u(3,a) + law(l_shift,a)
+    end do
+  end subroutine note_openings
 
   !> Energy of errors over the free energy.  Without free energy the merit is 0 if there is no error, else `unbounded`.
   pure function share(errors, free) result(part)

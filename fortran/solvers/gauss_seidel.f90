@@ -1,15 +1,14 @@
 !> The whole block Gauss-Seidel iteration in one call (docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
 module gauss_seidel
   use kinds, only: dp, i4, i8
-  use diagonal_block, only: block_size, b_cohesion, b_opening
   use end_of_cohesion, only: end_cohesion
-  use row_block, only: l_shift, law_size, row_options, sweep_figures
+  use row_block, only: row_options, sweep_figures
   use row_tables, only: local_tables, open_local
   use state_tables, only: sweep_settings, open_table
   use stored_form, only: stored_sweep, stored_velocities
   use table_registry, only: table_open
   use velocity_form, only: velocity_sweep, gather_momenta, momentum_velocities
-  use constraint_measures, only: larger, measure
+  use constraint_measures, only: larger, measure, note_openings
   implicit none
   private
   public :: iterate
@@ -238,18 +237,6 @@ contains
                    rows%R, rows%U, run%options%half_step, rows%merit, rows%residual, g, total)
     end associate
   end subroutine evaluate_rows
-
-  !> Stores the opening velocities of contacts without reactions, for their next solution.
-  pure subroutine note_openings(n, reaction, u, law, block)
-    integer(i4), intent(in) :: n
-    real(dp), intent(in) :: reaction(3,0:*), u(3,0:*), law(law_size,0:*)
-    real(dp), intent(inout) :: block(block_size,0:*)
-    integer :: a
-
-    do a = 0, n - 1
-      if (reaction(3,a) + block(b_cohesion,a) <= 0.0_dp) block(b_opening,a) = u(3,a) + law(l_shift,a)
-    end do
-  end subroutine note_openings
 
   !> Root of the sum of squared changes over the sum of squared sizes; of the former alone if the latter is zero.
   pure function relative(change, size) result(error)

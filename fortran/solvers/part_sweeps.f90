@@ -1,4 +1,4 @@
-!> Gauss-Seidel sweeps over a part of a model, in three calls: momenta from reactions, sweeps over listed rows, velocities.
+!> Gauss-Seidel sweeps over a part of a model: momenta from reactions, sweeps over listed rows, velocities, errors of rows.
 !>
 !> Between these calls momenta of copies are replaced by those of their owners.  Every owner of a body of a row sweeps the
 !> row, from the same numbers, so reactions need not be sent.
@@ -6,12 +6,13 @@ module part_sweeps
   use kinds, only: dp, i4, i8
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
+  use constraint_measures, only: measure_terms, note_openings
   use end_of_cohesion, only: end_cohesion
   use row_block, only: row_options, sweep_figures
   use velocity_form, only: gather_momenta, momentum_velocities, velocity_sweep
   implicit none
   private
-  public :: begin_parts, sweep_part, finish_parts
+  public :: begin_parts, sweep_part, find_part_velocities, measure_part, finish_parts
 
 contains
 
@@ -71,9 +72,52 @@ contains
     end do
   end subroutine sweep_part
 
-  !> Computes U = B + H' p and the end of cohesion.
+  !> Computes U = B + H' p.
   !>
-  !> Reads of rows kind, law, patch, diagonal, B, R, entry_ptr; entries, momenta of triples.  Writes of rows U, lost.
+  !> Reads of rows B, entry_ptr; entries, momenta of triples.  Writes of rows U.
+  !>
+  !>   n           rows in use
+  !>   status      out: table_open, or a handle is void
+  subroutine find_part_velocities(handles, n, status)
+    integer(i8), intent(in) :: handles(6)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc
+
+    call open_local(handles, loc, status)
+    if (status /= table_open) return
+    call momentum_velocities(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%triples%momentum, loc%rows%b, &
+                             loc%rows%u)
+  end subroutine find_part_velocities
+
+  !> Computes the terms of rows whose sums over all parts give merit and residual (constraint_measures).
+  !>
+  !> Reads of rows kind, block, law, diagonal, B, speed, R, U.  Writes of rows merit, which is not divided by the free energy yet, residual,
+  !> and, if `noting`, opening velocities for the next sweep.
+  !>
+  !>   n           rows in use
+  !>   half_step   h/2 (dynamics) or h (quasi-statics)
+  !>   noting      1: opening velocities are noted
+  !>   terms       (4,0:nrow-1) out: merit of a row, its free energy, |B|^2 and its squared residual
+  !>   status      out: table_open, or a handle is void
+  subroutine measure_part(handles, n, half_step, noting, nrow, terms, status)
+    integer(i8), intent(in) :: handles(6)
+    integer(i4), intent(in) :: n, noting, nrow
+    real(dp), intent(in) :: half_step
+    real(dp), intent(inout) :: terms(4,0:nrow-1)
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc
+
+    call open_local(handles, loc, status)
+    if (status /= table_open) return
+    call measure_terms(n, loc%rows%kind, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%b, loc%rows%speed, loc%rows%r, &
+                       loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
+    if (noting /= 0) call note_openings(n, loc%rows%r, loc%rows%u, loc%rows%law, loc%rows%block)
+  end subroutine measure_part
+
+  !> Finds the end of cohesion.
+  !>
+  !> Reads of rows kind, law, patch, diagonal, R, U.  Writes of rows lost.
   !>
   !>   n           rows in use
   !>   status      out: table_open, or a handle is void
@@ -85,8 +129,6 @@ contains
 
     call open_local(handles, loc, status)
     if (status /= table_open) return
-    call momentum_velocities(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%triples%momentum, loc%rows%b, &
-                             loc%rows%u)
     call end_cohesion(n, loc%rows%kind, loc%rows%law, loc%rows%patch, loc%rows%diagonal, loc%rows%r, loc%rows%u, loc%rows%lost)
   end subroutine finish_parts
 end module part_sweeps

@@ -60,6 +60,8 @@ class Workspace(Record):
         "guesses": "i4",  # contacts among them whose normal is a guess
         "removed": "i4",  # contacts that sparsification removed
         "first_new": "i4",  # first row that is new in the step
+        "rank": "i4",  # of this process, if it holds a part of a model; -1: it holds all
+        "removed_own": "i4",  # those removed contacts whose last moving body it owns
     }
 
     def __init__(self):
@@ -68,7 +70,7 @@ class Workspace(Record):
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
         self.still = StillBoxes()
-        self.searched = -1
+        self.searched = self.rank = -1
         self.shapes_state = self.pairs_state = self.excluded = None
         self.fresh = 1
         self.options = (0.0, False, False, False, False)

@@ -13,6 +13,7 @@ import numpy as np
 from ..contact import manifold
 from ..live_state import Bodies, ForceArrays, Snapshot
 from ..motion_hooks import AfterMotion, BeforeMotion, BodiesAfter, BodiesBefore
+from ..parallel.communicator import world
 from ..results import results_file
 from ..simulation import Simulation
 from ..solvers.foreign_solver import Solves
@@ -21,7 +22,7 @@ from .bodies import BODY, CONSTRAINT
 from .checks import BadValue, command
 from .handles import Model
 from .hints import Switch
-from .solvers import Solver, constraint_solver
+from .solvers import Solver, constraint_solver, refuse_variants
 
 
 class SOLFEC(Model):
@@ -229,6 +230,7 @@ class SOLFEC(Model):
             Time to simulate, from the present time on.
         """
         simulation = self._simulation
+        refuse_variants(solver)
         return simulation.steps(constraint_solver(solver), checks.positive(duration, "duration"))
 
     @command("SOLFEC.snapshot")
@@ -350,7 +352,8 @@ def _mode(now: session.Session, path: str | None, asked: str) -> str:
     if not now.overwrite:
         return "READ"
     if not now.overwrite_without_asking and not _may_overwrite(path):
-        print(f"the results in {path} were left as they are", file=sys.stderr)
+        if world().rank == 0:
+            print(f"the results in {path} were left as they are", file=sys.stderr)
         raise SystemExit(1)
     return "WRITE"
 
@@ -363,7 +366,12 @@ def _writer_of(path: str, now: session.Session) -> Simulation | None:
 
 
 def _may_overwrite(path: str) -> bool:
-    """Ask on a terminal whether old results may be overwritten; without a terminal the answer is no."""
+    """Ask on a terminal whether old results may be overwritten; without a terminal the answer is no.  Process 0 asks for all."""
+    return world().gathered(world().rank == 0 and _asked_on_terminal(path))[0]
+
+
+def _asked_on_terminal(path: str) -> bool:
+    """Ask for permission to overwrite."""
     if not (sys.stdin is not None and sys.stdin.isatty()):
         print(f"solfec: -w: {path} holds results; without a terminal to ask on, put -y before the input's path to overwrite them", file=sys.stderr)
         return False

@@ -14,7 +14,7 @@ from .checks import BadValue, command
 from .handles import simulation_of
 from .hints import Numbers, Switch
 from .model import SOLFEC
-from .solvers import CoSolver, Solver, constraint_solver
+from .solvers import CoSolver, Solver, constraint_solver, refuse_variants
 
 
 @command("RUN")
@@ -40,6 +40,7 @@ def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> 
     if isinstance(solver, CoSolver):
         solver.run(simulation, checks.positive(duration, "duration"))
         return
+    refuse_variants(solver)
     simulation.run(constraint_solver(solver), checks.positive(duration, "duration"))
 
 

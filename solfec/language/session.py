@@ -16,7 +16,8 @@ from functools import cache
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..errors import SolfecWarning, shown
+from ..errors import SolfecError, SolfecWarning, shown
+from ..parallel import communicator
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES = tuple(
@@ -136,6 +137,8 @@ def _of_script() -> Session:
     """The session of a plain Python script or an interactive interpreter."""
     import atexit
 
+    if communicator.processes_started() > 1:
+        raise SolfecError("several processes were started with python; the command solfec runs inputs in several processes: mpiexec -n 4 solfec input.py")
     path = getattr(sys.modules.get("__main__"), "__file__", None)
     text = ""
     if path is not None and path.endswith(".py") and os.path.isfile(path):
@@ -178,7 +181,9 @@ def location() -> str:
 
 
 def warn(text: str) -> None:
-    """Warn about the user's present line, once for each line and text; WARNINGS ('OFF') silences it."""
+    """Warn about the user's present line, once for each line and text; WARNINGS ('OFF') silences it.  Process 0 speaks for all."""
+    if communicator.world().rank > 0:
+        return
     now, frame, text = current(), users_frame(), shown(text)
     file, line = ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     if now.warnings and (file, line, text) not in now.warned:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
+from ..errors import SolfecError
+from ..parallel import communicator
 from ..solvers.auto import AcceleratedGaussSeidel
 from ..solvers.foreign_solver import ForeignSolver, Solves
 from ..solvers.gauss_seidel import COLOURINGS, DiagonalSolver
@@ -218,6 +220,13 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         self._innerloops = _count(value, "innerloops")
 
     itershist = _recorded()
+
+
+def refuse_variants(solver) -> None:
+    """Raise SolfecError if several processes run and a solver asks for updates between them that are not built yet."""
+    if isinstance(solver, GAUSS_SEIDEL_SOLVER) and communicator.world().size > 1:
+        if solver.variant != "FULL" or solver.innerloops != 1:
+            raise SolfecError("RUN: several processes support GAUSS_SEIDEL_SOLVER with 'variant' = 'FULL' and 'innerloops' = 1 only so far")
 
 
 def _failure(value) -> str:

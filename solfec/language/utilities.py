@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import Literal
 
+from ..errors import SolfecError
 from ..lives import Cause, Event
+from ..parallel import communicator
 from ..solvers import dump, fclib
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
@@ -22,13 +24,13 @@ from .written import writes, writing
 
 @command("IMBALANCE_TOLERANCE")
 def IMBALANCE_TOLERANCE(solfec: SOLFEC, tolerance: float, weightfactor: float = 1.0, updatefreq: int = 10) -> bool:
-    """Set the tolerance of the balance between processors; it has no effect in a serial run.
+    """Set the tolerance of the balance between processes; one process has none.
 
     Parameters
     ----------
     solfec : SOLFEC
     tolerance : float
-        Positive ratio of the largest to the least load.
+        Positive ratio of the largest to the least load, above which bodies are divided anew.
     weightfactor : float
         Weight of local dynamics relative to bodies, in [0, 1].
     updatefreq : int
@@ -39,39 +41,49 @@ def IMBALANCE_TOLERANCE(solfec: SOLFEC, tolerance: float, weightfactor: float = 
     bool
         True.
     """
-    simulation_of(solfec)
-    checks.positive(tolerance, "tolerance")
-    checks.between(weightfactor, "weightfactor", 0.0, 1.0)
-    checks.integer(updatefreq, "updatefreq", minimum=1)
+    simulation = simulation_of(solfec)
+    tolerance = checks.positive(tolerance, "tolerance")
+    weightfactor = checks.between(weightfactor, "weightfactor", 0.0, 1.0)
+    updatefreq = checks.integer(updatefreq, "updatefreq", minimum=1)
+    simulation.balance(tolerance, weightfactor, updatefreq)
     return True
 
 
 @command("RANK")
 def RANK() -> int:
-    """Return the rank of this process: 0.
+    """Return the rank of this process among those of a parallel run; 0 in a serial one.
 
     Returns
     -------
     int
     """
-    return 0
+    return communicator.world().rank
 
 
 @command("BARRIER")
 def BARRIER() -> bool:
-    """Wait for other processes; a serial run has none.
+    """Wait until all processes have come to this command; a serial run has one.
 
     Returns
     -------
     bool
         True.
+
+    Raises
+    ------
+    SolfecError
+        Another process is at another command.
     """
+    world, place = communicator.world(), "BARRIER"
+    for rank, other in enumerate(world.meet(place)):
+        if other != place:
+            raise SolfecError(f"BARRIER: process {world.rank} waits here, and process {rank} is at {other}; all must call the same commands")
     return True
 
 
 @command("NCPU")
 def NCPU(solfec: SOLFEC | None = None) -> int:
-    """Return the number of processes: 1; with a SOLFEC object in READ mode, the number that wrote the results.
+    """Return the number of processes.
 
     Parameters
     ----------
@@ -83,12 +95,14 @@ def NCPU(solfec: SOLFEC | None = None) -> int:
     """
     if solfec is not None:
         simulation_of(solfec)
-    return 1
+    return communicator.world().size
 
 
 @command("HERE")
 def HERE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> bool:
-    """Whether a body or constraint is on this process: always, in a serial run.
+    """Whether this process moves a body, or has a constraint; always, in a serial run.
+
+    In parallel runs it tells where they are since the last division; exactly one process has each of them.
 
     Parameters
     ----------
@@ -99,10 +113,10 @@ def HERE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> bool:
     -------
     bool
     """
-    simulation_of(solfec)
+    simulation = simulation_of(solfec)
     if not isinstance(object, (BODY, CONSTRAINT)):
         raise BadType(f"'object' must be a BODY or CONSTRAINT object, not {checks.kind_of(object)}")
-    return True
+    return simulation.owner(object._id, isinstance(object, CONSTRAINT)) == communicator.world().rank
 
 
 @command("VIEWER")

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import TypeVar, cast
 
 from ..directories import make_directory_of
+from ..parallel import communicator
 from . import session
 from .checks import BadValue
 
@@ -15,11 +16,12 @@ F = TypeVar("F", bound=Callable)
 
 
 def writes(command: F) -> F:
-    """Decorate a command that only writes files: `solfec check` skips it."""
+    """Decorate a command that only writes files: `solfec check` and all processes but the first skip it."""
 
     @wraps(command)
     def call(*arguments, **keywords):
-        return None if session.current().checked is not None else command(*arguments, **keywords)
+        skipped = session.current().checked is not None or communicator.world().rank > 0
+        return None if skipped else command(*arguments, **keywords)
 
     return cast(F, call)
 

@@ -23,8 +23,10 @@ def hashes(one: np.ndarray, two: np.ndarray) -> np.ndarray:
     return ((x ^ (x >> np.uint64(29))) >> np.uint64(2)).astype(np.int64) + 1
 
 
-def colour(part, ends: np.ndarray) -> np.ndarray:
+def colour(part, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return colours (n,) of rows that act on bodies `ends` (2, n), rows of the body table or -1; the part owns a body of each.
+
+    The second result has, for each body that the part owns or has a copy of, the bits of the colours of all rows on it.
 
     Raises
     ------
@@ -38,13 +40,13 @@ def colour(part, ends: np.ndarray) -> np.ndarray:
     rank = hashes(ids[0], ids[1])
     result, todo = np.full(groups.shape[1], -1), np.ones(groups.shape[1], bool)
     known = np.zeros((2, bodies.n + 1), np.int64)  # used colours, and the highest remaining hash; the last column means no body
-    rows = np.arange(bodies.n)
+    each = np.arange(bodies.n), np.ones(bodies.n, int)
     while world.total(np.array([todo.sum()]))[0]:
         known[1] = 0
         for side in groups:
             np.maximum.at(known[1], side[todo], rank[todo])
         known[1, -1] = 0
-        part.copy(known.view(float), 1, rows)
+        part.copy(known.view(float), *each)
         now = todo & (rank >= known[1, groups[0]]) & (rank >= known[1, groups[1]])
         used = known[0, groups[0, now]] | known[0, groups[1, now]]
         free = ~used & (used + 1)  # the lowest free bit
@@ -54,6 +56,6 @@ def colour(part, ends: np.ndarray) -> np.ndarray:
         for side in groups:
             np.bitwise_or.at(known[0], side[now], free)
         known[0, -1] = 0
-        part.copy(known.view(float), 1, rows)
+        part.copy(known.view(float), *each)
         todo &= ~now
-    return result[group_of]
+    return result[group_of], known[0, :-1]

@@ -1,10 +1,24 @@
-"""Communication of processes: exchange of arrays between neighbours, and sums and maxima over all."""
+"""Communication of processes: exchange of arrays between neighbours, sums and maxima over all, and their common start and end.
+
+A process asks for its communicator by `world`.  Only runs of several processes load mpi4py.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+import os
+import time
+from typing import Any, Protocol
 
 import numpy as np
+
+from ..errors import SolfecError
+
+#: Environment variables in which the launchers of Open MPI, MPICH and others tell a process how many they have started.
+RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
+SAID = 160  # bytes by which processes tell one another where they are
+PATIENCE = 1.5  # seconds for which a process that ends with an error waits for the others
+LOOKS, NAP = 30, 2e-5  # looks for messages before a process that waits sleeps, and seconds of sleep between further looks
+PAUSES = 1e-4, 1e-2  # shortest and longest time between two looks at whether the others have come [s]
 
 
 class Communicator(Protocol):
@@ -21,6 +35,15 @@ class Communicator(Protocol):
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise sum of integers over all processes."""
+
+    def gathered(self, thing: Any) -> list:
+        """Return what each process has given, in all of them."""
+
+    def collected(self, thing: Any) -> list | None:
+        """Return what each process has given, in process 0; None in the others."""
+
+    def dealt(self, things: list) -> list:
+        """Give things[r] to process r; return what each process has for this one."""
 
 
 class Alone:
@@ -39,6 +62,23 @@ class Alone:
         """Return the values."""
         return values
 
+    def gathered(self, thing: Any) -> list:
+        """Return a list of the thing alone."""
+        return [thing]
+
+    collected = gathered
+
+    def dealt(self, things: list) -> list:
+        """Return the things."""
+        return things
+
+    def meet(self, place: str, patience: float = np.inf) -> list[str]:
+        """Return the place alone."""
+        return [place]
+
+    def abort(self, status: int) -> None:
+        """Do nothing: no other process waits."""
+
 
 class MessagePassing:
     """Communication of processes by MPI.
@@ -51,23 +91,117 @@ class MessagePassing:
     def __init__(self, world):
         from mpi4py import MPI
 
-        self.world, self._max, self._sum, self._all = world, MPI.MAX, MPI.SUM, MPI.Request.Waitall
+        self.world, self._max, self._sum, self._all = world, MPI.MAX, MPI.SUM, MPI.Request.Testall
         self.rank, self.size = world.Get_rank(), world.Get_size()
+        self._meetings = world.Dup()  # a process that has taken another way must not disturb messages
 
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
         """Send arrays to ranks, and fill arrays with what ranks send."""
         requests = [self.world.Irecv(array, rank) for rank, array in incoming.items()]
         requests += [self.world.Isend(array, rank) for rank, array in outgoing.items()]
-        self._all(requests)
+        if requests:
+            self._wait(requests)
+
+    def _wait(self, requests: list) -> None:
+        """Wait for messages; a long wait leaves the core to others, such as the process for which this one waits."""
+        for _ in range(LOOKS):
+            if self._all(requests):
+                return
+        while not self._all(requests):
+            time.sleep(NAP)
 
     def largest(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise maximum over all processes."""
         result = np.empty_like(values)
-        self.world.Allreduce(values, result, self._max)
+        self._wait([self.world.Iallreduce(values, result, self._max)])
         return result
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise sum of integers over all processes."""
         result = np.empty_like(values)
-        self.world.Allreduce(values, result, self._sum)
+        self._wait([self.world.Iallreduce(values, result, self._sum)])
         return result
+
+    def gathered(self, thing: Any) -> list:
+        """Return what each process has given, in all of them."""
+        return self.world.allgather(thing)
+
+    def collected(self, thing: Any) -> list | None:
+        """Return what each process has given, in process 0; None in the others."""
+        return self.world.gather(thing)
+
+    def dealt(self, things: list) -> list:
+        """Give things[r] to process r; return what each process has for this one."""
+        return self.world.alltoall(things)
+
+    def meet(self, place: str, patience: float = np.inf) -> list[str] | None:
+        """Wait until all processes meet, and return where each of them is; None if some do not come in time.
+
+        Processes that wait sleep, so the wait may be long.
+
+        Parameters
+        ----------
+        place : str
+            What this process is about to do.
+        patience : float
+            Longest wait in seconds.
+        """
+        said = np.frombuffer(place.encode()[:SAID].ljust(SAID), np.uint8)
+        heard = np.empty((self.size, SAID), np.uint8)
+        request = self._meetings.Iallgather(said.copy(), heard)
+        began, pause = time.monotonic(), PAUSES[0]
+        while not request.Test():
+            if time.monotonic() - began > patience:
+                return None
+            time.sleep(pause)
+            pause = min(2 * pause, PAUSES[1])
+        return [bytes(words).decode(errors="replace").strip() for words in heard]
+
+    def abort(self, status: int) -> None:
+        """End all processes at once."""
+        self.world.Abort(status)
+
+
+def processes_started() -> int:
+    """Return the number of processes that a launcher such as mpiexec says it has started; 1 without a launcher."""
+    counts = (os.environ.get(name, "") for name in RANK_COUNTS)
+    return max((int(count) for count in counts if count.isdecimal()), default=1)
+
+
+_world: Any = None
+
+
+def world(ask_mpi: bool = False) -> Any:
+    """Return the communicator of this process.
+
+    Parameters
+    ----------
+    ask_mpi : bool
+        Load MPI even if no launcher is known to have started several processes.
+
+    Raises
+    ------
+    SolfecError
+        There are several processes, and mpi4py is missing or belongs to another MPI than their launcher.
+    """
+    global _world
+    if _world is None or (ask_mpi and isinstance(_world, Alone)):
+        started = processes_started()
+        _world = _of_mpi(started) if ask_mpi or started > 1 else Alone()
+    return _world
+
+
+def _of_mpi(started: int) -> Any:
+    """Return the communicator of all processes that MPI knows."""
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise SolfecError(f"several processes need MPI, and mpi4py cannot be loaded ({error}); install it: pip install 'solfec[mpi]'") from None
+    known = MPI.COMM_WORLD.Get_size()
+    if known < started:
+        library = MPI.Get_library_version().split("\n")[0].strip("\0 ")
+        raise SolfecError(
+            f"{started} processes were started, and MPI knows of {known}: the launcher belongs to another MPI than mpi4py ({library}); "
+            "take the mpiexec of that MPI, such as the one beside this python"
+        )
+    return MessagePassing(MPI.COMM_WORLD.Dup()) if known > 1 else Alone()

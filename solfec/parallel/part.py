@@ -8,14 +8,82 @@ by row numbers use the order of the whole model.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from ..bodies.table import conf_triples, velo_triples
 from ..constraints.table import ConstraintTable
+from ..contact.workspace import workspace_of
 from ..errors import SolfecError
 from ..kinds import BodyKind, SurfaceModel
+from ..tables import ranges
 from .communicator import Communicator
+from .partition import Partition
 
+UNSHARED = (SurfaceModel.COHESIVE,)  # surface models whose contacts depend on one another
 CARRIED = ("momentum", "energy")  # columns of the body table that a step changes, besides triples
+CLUSTER = 16  # bodies of a process whose common box stands for them when copies are chosen
+MOST_CLUSTERS = 512  # of a process
+
+
+@dataclass
+class Places:
+    """Where the moving bodies of a whole model are, in all processes alike.
+
+    Attributes
+    ----------
+    ids : ndarray (n,)
+        Identifiers, ascending.
+    boxes : ndarray (6, n)
+        Lower and upper corners.
+    owner : ndarray (n,)
+        Rank of the owner of each.
+    weights : ndarray (n,)
+        Work that each of them makes.
+    speeds : ndarray (n,)
+        Bounds of the speeds of their points.
+    """
+
+    ids: np.ndarray
+    boxes: np.ndarray
+    owner: np.ndarray
+    weights: np.ndarray
+    speeds: np.ndarray
+
+    @classmethod
+    def joined(cls, several: list[Places]) -> Places:
+        """Join the places that processes have given."""
+        order = np.argsort(np.concatenate([places.ids for places in several]))
+        columns = {name: np.concatenate([getattr(places, name) for places in several], axis=-1)[..., order] for name in vars(several[0])}
+        return cls(**columns)
+
+    @property
+    def centres(self) -> np.ndarray:
+        """Centres (3, n) of the boxes."""
+        return 0.5 * (self.boxes[:3] + self.boxes[3:])
+
+    def loads(self, size: int) -> np.ndarray:
+        """Return the sum of the weights of each of `size` processes."""
+        return np.bincount(self.owner, self.weights, size)
+
+    def held_by(self, rank: int, reach: float) -> np.ndarray:
+        """Return a mask of the bodies that a process owns, and of those within reach of groups of these."""
+        own = np.flatnonzero(self.owner == rank)
+        result = self.owner == rank
+        if not own.size:
+            return result
+        count = min(MOST_CLUSTERS, -(-own.size // CLUSTER))
+        group = Partition(self.centres[:, own], self.ids[own], np.ones(own.size), count).leaf_of(self.centres[:, own], self.ids[own])
+        low, high = np.full((3, count), np.inf), np.full((3, count), -np.inf)
+        for axis in range(3):
+            np.minimum.at(low[axis], group, self.boxes[axis, own] - reach)
+            np.maximum.at(high[axis], group, self.boxes[3 + axis, own] + reach)
+        near = np.flatnonzero((self.boxes[:3] <= high.max(axis=1)[:, None]).all(axis=0) & (self.boxes[3:] >= low.min(axis=1)[:, None]).all(axis=0))
+        for several in np.array_split(near, max(1, near.size * count // 10**6)):  # so that memory stays small
+            below = (self.boxes[:3, several, None] <= high[:, None, :]).all(axis=0)
+            result[several] |= (below & (self.boxes[3:, several, None] >= low[:, None, :]).all(axis=0)).any(axis=1)
+        return result
 
 
 class Part:
@@ -41,28 +109,79 @@ class Part:
     """
 
     def __init__(self, model, world: Communicator, reach: float):
-        _check(model, world)
-        _check_settings(model.settings, reach)
-        self.model, self.world, self.reach = model, world, float(reach)
+        check(model)
+        owner = model.bodies.view("owner")
+        if ((owner < 0) | (owner >= world.size)).any():
+            raise SolfecError(f"owners of bodies must be ranks from 0 to {world.size - 1}")
+        least = least_reach(model.settings)
+        if not reach >= least:
+            raise SolfecError(f"the reach {reach:g} of parts of a model must be at least {least:g}, eight times the distances of detection")
+        self.model, self.world = model, world
         model.states.update_shapes()
-        bodies = model.bodies
-        moving = bodies.view("kind") != BodyKind.OBSTACLE
-        box, owner = bodies.view("extents").copy(), np.where(moving, bodies.view("owner"), -1)
-        held = [moving & (_meeting(box, owner == rank, reach) | (owner == rank)) for rank in range(world.size)]
-        ids, mine = bodies.view("id").copy(), world.rank
-        model.remove_bodies(~(held[mine] | ~moving))
-        model.deleted_bodies = 0
-        self.sent = {rank: self._rows(ids[held[rank] & (owner == mine)]) for rank in range(world.size) if rank != mine}
-        self.received = {rank: self._rows(ids[held[mine] & (owner == rank)]) for rank in range(world.size) if rank != mine}
-        self.sent, self.received = ({rank: rows for rank, rows in plan.items() if rows.size} for plan in (self.sent, self.received))
+        places = self.places(model.bodies.view("kind") != BodyKind.OBSTACLE)
+        ids = model.bodies.view("id").copy()
+        held = self.arrange(places, reach)
+        foreign = np.isin(ids, places.ids[~held], assume_unique=True)
+        if foreign.any():
+            deleted = model.deleted_bodies
+            model.remove_bodies(foreign)
+            model.deleted_bodies = deleted
+        self.settle()
+
+    def arrange(self, places: Places, reach: float) -> np.ndarray:
+        """Choose the bodies to hold and the lists of what is exchanged; return a mask of the former.
+
+        Bodies of the model must be made to agree, and `settle` called, before the next step.
+        """
+        mine, size = self.world.rank, self.world.size
+        self.reach = float(reach)
+        held = [places.held_by(rank, reach) for rank in range(size)]
+        owner = places.owner
+        self._sent = {rank: places.ids[held[rank] & (owner == mine)] for rank in range(size) if rank != mine}
+        self._received = {rank: places.ids[held[mine] & (owner == rank)] for rank in range(size) if rank != mine}
+        self._owners = places.ids, owner
+        return held[mine]
+
+    def settle(self) -> None:
+        """Find the rows of the bodies that the model holds now."""
+        bodies = self.model.bodies
         self.moving = bodies.view("kind") != BodyKind.OBSTACLE
-        self.owned = self.moving & (bodies.view("owner") == mine)
+        ids, owner = self._owners
+        rows = np.flatnonzero(self.moving)
+        bodies.owner[rows] = owner[np.searchsorted(ids, bodies.id[rows])]
+        plans = ({rank: self._rows(listed) for rank, listed in plan.items()} for plan in (self._sent, self._received))
+        self.sent, self.received = ({rank: rows for rank, rows in plan.items() if rows.size} for plan in plans)
+        self.owned = self.moving & (bodies.view("owner") == self.world.rank)
         self.own = np.flatnonzero(self.owned)
+        size = bodies.view("kind"), bodies.view("node_count"), bodies.view("mode_count")
+        self.spans = {"conf": (bodies.view("conf_ptr").copy(), conf_triples(*size)), "velo": (bodies.view("velo_ptr").copy(), velo_triples(*size))}
         self._start = bodies.view("extents").copy()
+        self.used = 0.0
+        self.arrangement = getattr(self, "arrangement", 0) + 1
 
     def _rows(self, ids: np.ndarray) -> np.ndarray:
         """Return rows of bodies, in an order that is the same in all processes."""
         return np.searchsorted(self.model.bodies.view("id"), ids)
+
+    def places(self, chosen: np.ndarray, weights: np.ndarray | None = None) -> Places:
+        """Return where the marked bodies are."""
+        bodies = self.model.bodies
+        weights = np.ones(bodies.n) if weights is None else weights
+        columns = bodies.view("id"), bodies.view("extents"), bodies.view("owner"), weights, speeds(bodies)
+        return Places(*(column[..., chosen].copy() for column in columns))
+
+    def weights(self, factor: float) -> np.ndarray:
+        """Return the work (n,) of each body: unknowns of it and, times `factor`, of its constraints; those of two moving bodies count half."""
+        model = self.model
+        bodies, constraints = model.bodies, model.constraints
+        unknowns = 3.0 * self.spans["velo"][1] * self.moving
+        result = unknowns.copy()
+        ends = pairs_of_rows(constraints, np.arange(constraints.n), self.moving)
+        size = np.append(np.minimum(unknowns, 24.0), 0.0)  # of an element at most
+        work = (size[ends[0]] + size[ends[1]]) * np.where(ends[0] >= 0, 0.5, 1.0)
+        for side in ends:
+            result += factor * np.bincount(side[side >= 0], work[side >= 0], bodies.n)
+        return result
 
     def advance(self, solver) -> None:
         """One time step; `solver` is a PartSweeps of this part.
@@ -72,14 +191,21 @@ class Part:
         SolfecError
             Bodies have moved so far that bodies outside of the part may touch them.
         """
-        self.model.advance(solver)
-        self._copy_states()
-        self._check_reach()
+        self.step(solver)
+        self.used = float(self.world.largest(np.array([self.moved()]))[0])
+        self.refuse_far()
 
-    def copy(self, columns: np.ndarray, width: int, first: np.ndarray) -> None:
-        """Copy columns first[b] .. first[b] + width - 1 of bodies that others own from their owners."""
-        spans = {name: {rank: _spans(first[rows], width) for rank, rows in plan.items()} for name, plan in (("out", self.sent), ("in", self.received))}
-        self.copy_columns(columns, spans["out"], spans["in"])
+    def step(self, solver) -> None:
+        """One time step, after which copies are in the states of their originals."""
+        model = self.model
+        workspace_of(model.geometry, model.bodies).rank = self.world.rank
+        model.advance(solver)
+        self._copy_states()
+
+    def copy(self, columns: np.ndarray, first: np.ndarray, width: np.ndarray) -> None:
+        """Copy columns first[b] .. first[b] + width[b] - 1 of bodies that others own from their owners."""
+        out, into = ({rank: ranges(first[rows], width[rows]) for rank, rows in plan.items()} for plan in (self.sent, self.received))
+        self.copy_columns(columns, out, into)
 
     def copy_columns(self, columns: np.ndarray, out: dict[int, np.ndarray], into: dict[int, np.ndarray]) -> None:
         """Copy columns of an array from owners to copies, by lists for each rank."""
@@ -89,50 +215,57 @@ class Part:
             columns[:, numbers] = incoming[rank].T
 
     def _copy_states(self) -> None:
-        """Copy states of bodies at the end of a step."""
+        """Copy states of bodies at the end of a step, in one message to each neighbour."""
         bodies = self.model.bodies
-        self.copy(bodies.configurations.conf, 4, bodies.conf_ptr)
-        self.copy(bodies.triples.velo, 2, bodies.velo_ptr)
-        rows = np.arange(bodies.n)
-        for name in CARRIED:
-            self.copy(getattr(bodies, name), 1, rows)
+        columns = [(bodies.configurations.conf, self.spans["conf"]), (bodies.triples.velo, self.spans["velo"])]
+        columns += [(getattr(bodies, name), (np.arange(bodies.n), np.ones(bodies.n, int))) for name in CARRIED]
+        places = {name: {rank: [ranges(first[rows], width[rows]) for _, (first, width) in columns] for rank, rows in plan.items()}
+                  for name, plan in (("out", self.sent), ("in", self.received))}  # fmt: skip
+        arrays = [column for column, _ in columns]
+        outgoing = {rank: np.concatenate([array[:, k].ravel() for array, k in zip(arrays, rows)]) for rank, rows in places["out"].items()}
+        incoming = {rank: np.empty(sum(len(array) * len(k) for array, k in zip(arrays, rows))) for rank, rows in places["in"].items()}
+        self.world.exchange(outgoing, incoming)
+        for rank, rows in places["in"].items():
+            first = 0
+            for array, k in zip(arrays, rows):
+                array[:, k] = incoming[rank][first : first + len(array) * len(k)].reshape(len(array), len(k))
+                first += len(array) * len(k)
 
-    def _check_reach(self) -> None:
-        """Raise SolfecError, in all processes, if the box of a body has moved by a quarter of the reach."""
-        moved = np.abs(self.model.bodies.view("extents") - self._start)[:, self.owned].max(initial=0.0)
-        moved = float(self.world.largest(np.array([moved]))[0])
-        if not moved <= 0.25 * self.reach:
+    def moved(self) -> float:
+        """Return by how much a corner of the box of an own body has moved since the division."""
+        return float(np.abs(self.model.bodies.view("extents") - self._start)[:, self.owned].max(initial=0.0))
+
+    def will_have_moved(self) -> float:
+        """Return a bound of `moved` after the next step, within which boxes are looked at when bodies have made half of their way."""
+        bodies = self.model.bodies
+        moved = np.abs(bodies.view("extents") - self._start).max(axis=0)
+        return float((moved + self.model.step * speeds(bodies))[self.owned].max(initial=0.0))
+
+    def refuse_far(self) -> None:
+        """Raise SolfecError if `used`, which all processes know, is more than a quarter of the reach."""
+        if not self.used <= 0.25 * self.reach:
             raise SolfecError(
-                f"a body has moved by {moved:g} since the model was divided, more than a quarter of the reach {self.reach:g}; divide it anew"
+                f"a body has moved by {self.used:g} since the model was divided, more than a quarter of the reach {self.reach:g}; divide it anew"
             )
 
 
-def _meeting(box: np.ndarray, marked: np.ndarray, reach: float) -> np.ndarray:
-    """Return a mask of boxes (6, n) within reach of marked ones."""
-    low, high = box[:3, marked] - reach, box[3:, marked] + reach
-    result = np.zeros(box.shape[1], bool)
-    if not marked.any():
-        return result
-    near = np.flatnonzero((box[:3] <= high.max(axis=1)[:, None]).all(axis=0) & (box[3:] >= low.min(axis=1)[:, None]).all(axis=0))
-    for several in np.array_split(near, max(1, near.size * low.shape[1] // 10**6)):  # so that memory stays small
-        below = (box[:3, several, None] <= high[:, None, :]).all(axis=0)
-        result[several] = (below & (box[3:, several, None] >= low[:, None, :]).all(axis=0)).any(axis=1)
-    return result
+def speeds(bodies) -> np.ndarray:
+    """Return bounds (n,) of the speeds of the points of bodies: |v| + |w| times the diagonal of the box of a rigid body."""
+    size = np.linalg.norm(bodies.view("extents")[3:] - bodies.view("extents")[:3], axis=0)
+    velo = bodies.triples.velo
+    first = bodies.view("velo_ptr")
+    return np.linalg.norm(velo[:, first + 1], axis=0) + np.linalg.norm(velo[:, first], axis=0) * size
 
 
-def _spans(first: np.ndarray, width: int) -> np.ndarray:
-    """Return first, first + 1, ... of every body."""
-    return (first[:, None] + np.arange(width)).ravel()
-
-
-def _check(model, world: Communicator) -> None:
+def check(model) -> None:
     """Raise SolfecError for features that several processes do not support yet."""
-    bodies, constraints = model.bodies, model.constraints
+    bodies, constraints, settings = model.bodies, model.constraints, model.settings
     deformable = np.flatnonzero(bodies.view("kind") > BodyKind.RIGID)
     if deformable.size:
         body = deformable[0]
         kind = BodyKind(int(bodies.kind[body])).name
         raise SolfecError(f"{bodies.name(int(bodies.id[body]), kind)} cannot be shared by processes yet; only obstacles and rigid bodies can")
+    cohesive = np.isin(model.surface_materials.view("model"), UNSHARED)
     refused = {
         "constraints of the user": constraints.user_count > 0,
         "extents of the scene": model.extents is not None,
@@ -140,23 +273,18 @@ def _check(model, world: Communicator) -> None:
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),
         "cracks": bool(model.cracks.of_body),
-        "surface model 'COHESIVE'": bool((model.surface_materials.view("model") == SurfaceModel.COHESIVE).any()),
+        f"the surface model {SurfaceModel(int(model.surface_materials.model[np.argmax(cohesive)])).name!r}": bool(cohesive.any()),
     }
     for what, present in refused.items():
         if present:
             raise SolfecError(f"a model with {what} cannot be shared by processes yet")
-    owner = bodies.view("owner")
-    if ((owner < 0) | (owner >= world.size)).any():
-        raise SolfecError(f"owners of bodies must be ranks from 0 to {world.size - 1}")
+    if settings.follows_speed or settings.manifold or settings.patch or settings.symmetric:
+        raise SolfecError("a model with contacts of 'MANIFOLD', in patches, sparsified symmetrically or found ahead of time cannot be shared by processes yet")
 
 
-def _check_settings(settings, reach: float) -> None:
-    """Raise SolfecError for options of detection that parts do not support, or whose distances exceed the reach."""
-    if settings.follows_speed or settings.manifold or settings.patch:
-        raise SolfecError("a model with contacts of 'MANIFOLD', in patches, or found ahead of time cannot be shared by processes yet")
-    least = 8.0 * max(settings.min_distance, settings.margin)
-    if not reach >= least:
-        raise SolfecError(f"the reach {reach:g} of parts of a model must be at least {least:g}, eight times the distances of detection")
+def least_reach(settings) -> float:
+    """Return the least reach of parts: eight times the distances of detection."""
+    return 8.0 * max(settings.min_distance, settings.margin)
 
 
 def pairs_of_rows(constraints: ConstraintTable, order: np.ndarray, moving: np.ndarray) -> np.ndarray:

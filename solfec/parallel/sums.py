@@ -10,21 +10,37 @@ BITS = 2.0**40  # range of each of the two words of a term
 
 
 def ordered_nowhere(terms: np.ndarray, world: Communicator) -> np.ndarray:
-    """Return sums (m,) over columns of terms (m, n) >= 0 of all processes.
+    """Return sums (m,) over columns of terms (m, n) >= 0 of all processes."""
+    largest = world.largest(largest_of(terms))
+    return summed(world.total(words(terms, largest)), largest)
 
-    Terms are rounded to integers of 80 bits relative to the largest one; up to 2**22 of them are added exactly.
+
+def largest_of(terms: np.ndarray) -> np.ndarray:
+    """Return the largest term (m,) of each sum."""
+    return terms.max(axis=1, initial=0.0)
+
+
+def words(terms: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Return integers (2 m,) whose sums over all processes `summed` converts to the sums of terms (m, n).
+
+    Terms are rounded to integers of 80 bits relative to the largest one of all processes; up to 2**22 of them are added exactly.
     """
-    largest = world.largest(terms.max(axis=1, initial=0.0))
+    if not np.isfinite(largest).all():
+        return np.zeros(2 * len(terms), np.int64)
+    parts = terms / _scale(largest)[:, None]
+    high = np.floor(parts * BITS)
+    low = np.floor((parts * BITS - high) * BITS)
+    return np.concatenate([high.astype(np.int64).sum(axis=1), low.astype(np.int64).sum(axis=1)])
+
+
+def summed(total: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Return the sums (m,) that integers of all processes mean; infinite where a term is not finite."""
     if not np.isfinite(largest).all():
         return np.where(np.isfinite(largest), 0.0, np.inf)
-    scale = np.exp2(np.ceil(np.log2(np.where(largest > 0.0, largest, 1.0))))
-    high, low = _words(terms / scale[:, None])
-    total = world.total(np.concatenate([high.sum(axis=1), low.sum(axis=1)]).astype(np.int64))
-    high, low = total[: len(terms)], total[len(terms) :]
-    return scale * (high.astype(float) / BITS + low.astype(float) / BITS**2)
+    high, low = total[: len(largest)], total[len(largest) :]
+    return _scale(largest) * (high.astype(float) / BITS + low.astype(float) / BITS**2)
 
 
-def _words(parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split numbers in [0, 1] into two integers: parts = high/BITS + low/BITS**2."""
-    high = np.floor(parts * BITS)
-    return high.astype(np.int64), np.floor((parts * BITS - high) * BITS).astype(np.int64)
+def _scale(largest: np.ndarray) -> np.ndarray:
+    """Return powers of two above the largest terms."""
+    return np.exp2(np.ceil(np.log2(np.where(largest > 0.0, largest, 1.0))))

@@ -229,6 +229,12 @@ class GaussSeidelSolver(ConstraintSolver):
         if self._settings.errors.size < self.maxiter:
             self._settings.replace(errors=np.zeros(self.maxiter), merits=np.zeros(self.maxiter))
 
+    def record(self, sweep: int, error: float, merit: float) -> None:
+        """Record relative change and merit after a sweep that another module has made; `make_room` comes first."""
+        settings = self._settings
+        settings.errors[sweep], settings.merits[sweep] = error, merit
+        self._errors, self._merits = settings.errors, settings.merits
+
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
         """Call the kernel once; with `reverse` 2 all sweeps run backwards."""
         settings = self._settings

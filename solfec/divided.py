@@ -1,0 +1,301 @@
+"""The course of a model on several processes: steps of the parts, and the whole model that the user's input sees.
+
+Every process makes the whole model, as its input tells it, and keeps it for the input.  Steps are made by parts.  Before a frame is written
+process 0 collects the state of all parts in its whole model; before a callback, and at the end of RUN, all processes do.  What a callback
+changes in the whole model, the same in all processes, reaches the parts because they are made anew.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from time import perf_counter
+
+import numpy as np
+
+from .errors import SolfecError
+from .kinds import BodyKind
+from .migration import counted_contacts, rearrange, state_of, take_states
+from .parallel.part import Part, check, least_reach, speeds
+from .parallel.part_sweeps import PartSweeps
+from .parallel.partition import Balance, Partition, imbalance
+from .parallel.sums import largest_of, summed, words
+from .solvers.gauss_seidel import GaussSeidelSolver
+
+REACH = 0.5  # reach of parts over the mean width of a body of median size
+LASTING = 8  # steps for which copies last, if bodies keep their speeds
+BETTER = 0.95  # largest load of a new partition, over that of the old one, for which bodies are worth moving
+PATIENCE = 0.1  # seconds between looks for the file STOP
+PHASE = "PARBAL"
+
+
+@dataclass
+class Requests:
+    """What asks a run to end.
+
+    Attributes
+    ----------
+    signal : callable
+        Returns the number of a signal that this process has received, or None.
+    stop_file : callable
+        Returns whether the file STOP exists.
+    """
+
+    signal: Callable[[], int | None]
+    stop_file: Callable[[], bool]
+
+
+class Divided:
+    """The course of a model in parts.
+
+    Parameters
+    ----------
+    whole : Domain
+        The whole model, equal in all processes.
+    world : Communicator
+    solver : GaussSeidelSolver
+    balance : Balance
+    requests : Requests
+
+    Attributes
+    ----------
+    signal, stop : int or None, bool
+        What all processes have agreed on after the last step: to end because of a signal, or of the file STOP.
+    constraints : int
+        Number of constraints of all parts.
+
+    Raises
+    ------
+    SolfecError
+        The model or the solver has features that cannot be divided yet, or processes have made different models.
+    """
+
+    def __init__(self, whole, world, solver, balance: Balance, requests: Requests):
+        refuse(whole, solver)
+        self.whole, self.world, self.solver, self.balance, self.requests = whole, world, solver, balance, requests
+        self.signal: int | None = None
+        self.stop = False
+        self.constraints = whole.constraints.n
+        self._looked = perf_counter()
+        self._tree: Partition | None = None
+        self._compare()
+        self.divide()
+
+    def _compare(self) -> None:
+        """Raise SolfecError unless all processes have made the same model."""
+        model = self.whole
+        bodies = model.bodies
+        facts = (bodies.n, model.next_body_id, model.constraints.n, model.step, model.time, model.step_number)
+        columns = [table.view(name) for table, name in ((bodies, "id"), (bodies, "mass"), (bodies.configurations, "conf"), (bodies.triples, "velo"))]
+        sums = sha256(b"".join(np.ascontiguousarray(column).tobytes() for column in columns)).digest()
+        for rank, others in enumerate(self.world.gathered((facts, sums))):
+            if others != (facts, sums):
+                raise SolfecError(
+                    f"RUN: process {self.world.rank} has made a model of {facts[0]} bodies, and process {rank} another one, of {others[0][0]} bodies; "
+                    "every process must make all bodies (RANK () is for printing and writing)"
+                )
+
+    @property
+    def model(self):
+        """The model that has the local dynamics of the last step."""
+        return self.whole if self.part is None else self.part.model
+
+    # --- division ------------------------------------------------------------------------------------------
+
+    def divide(self) -> None:
+        """Make the parts from the whole model."""
+        whole, world = self.whole, self.world
+        self.part = None
+        if world.size == 1 and not is_divisible(whole, self.solver):  # a callback has put something else
+            return
+        refuse(whole, self.solver)
+        whole.settle()
+        self._next_id = whole.constraints.next_id
+        model = whole if world.size == 1 else copy.deepcopy(whole)
+        model.states.update_shapes()
+        bodies = model.bodies
+        moving = np.flatnonzero(bodies.view("kind") != BodyKind.OBSTACLE)
+        boxes, ids = bodies.extents[:, moving], bodies.id[moving]
+        centres = 0.5 * (boxes[:3] + boxes[3:])
+        if self._tree is None:
+            self._tree = Partition(centres, ids, np.ones(len(ids)), world.size)
+        bodies.view("owner")[:] = 0
+        bodies.owner[moving] = self._tree.leaf_of(centres, ids)
+        whole.bodies.view("owner")[:] = bodies.view("owner")
+        self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving], whole.step))
+        self._sweeps = PartSweeps(self.part, self.solver)
+        self._looks, self._due, self._used = 0, False, 0.0
+
+    def _reach(self, boxes: np.ndarray, speed: np.ndarray, step: float) -> float:
+        """Return the reach of parts that suits boxes (6, n) of bodies of these speeds (n,)."""
+        width = (boxes[3:] - boxes[:3]).mean(axis=0)
+        typical = float(np.median(width)) if width.size else 0.0
+        return max(least_reach(self.whole.settings), REACH * typical, 4.0 * LASTING * step * float(speed.max(initial=0.0)))
+
+    def _make_sure(self) -> None:
+        """Rearrange the parts before bodies come within reach of others that their parts do not hold, and where loads differ."""
+        part, world, balance = self.part, self.world, self.balance
+        uneven = self._due and imbalance(self._loads) > balance.tolerance
+        if world.size == 1 or self._used <= 0.25 and not uneven:
+            return
+        mine = part.places(part.owned, part.weights(balance.weightfactor))
+        places = type(mine).joined(world.gathered(mine))
+        owner = self._tree.leaf_of(places.centres, places.ids)
+        if uneven:
+            tree = Partition(places.centres, places.ids, places.weights, world.size)
+            new = tree.leaf_of(places.centres, places.ids)
+            loads = [np.bincount(leaves, places.weights, world.size).max() for leaves in (owner, new)]
+            if loads[1] < BETTER * loads[0]:
+                self._tree, owner = tree, new
+            elif self._used <= 0.25:
+                return
+        places.owner = owner
+        bodies = self.whole.bodies
+        bodies.owner[np.searchsorted(bodies.view("id"), places.ids)] = owner
+        rearrange(part, places, self._reach(places.boxes, places.speeds, part.model.step))
+        self._used, self._due = 0.0, False
+
+    # --- steps ---------------------------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """Advance all parts by one time step, and agree on whether the run goes on."""
+        if self.part is None:
+            self.whole.advance(self.solver)
+            self.constraints, self.signal = self.whole.constraints.n, self.requests.signal()
+            return
+        model = self.part.model
+        contact_energy, friction_energy = self.whole.contact_energy, self.whole.friction_energy
+        self._make_sure()
+        self.part.step(self._sweeps)
+        works = self._works(model)
+        largest = self._agree(largest_of(works))
+        counted = counted_contacts(self.part)
+        born = np.flatnonzero(counted & (np.arange(model.constraints.n) >= model.geometry.workspace.first_new))
+        total = self.world.total(np.array([born.size, counted.sum(), model.geometry.workspace.removed_own, *words(works, largest)], np.int64))
+        self._number_contacts(model, born, int(total[0]))
+        sums = summed(total[3:], largest)
+        whole = self.whole
+        whole.contact_energy, whole.friction_energy = contact_energy + float(sums[0] - sums[2]), friction_energy + float(sums[1] - sums[3])
+        self.constraints, whole.sparsified = model.constraints.user_count + int(total[1]), int(total[2])
+        if model is not whole:
+            whole.time, whole.step_number, whole.step, whole.clock_origin = model.time, model.step_number, model.step, model.clock_origin
+            whole.report = model.report
+            whole.constraints.next_id = model.constraints.next_id
+            for phase, seconds in model.timings.items():
+                whole.timings[phase] += seconds
+                model.timings[phase] = 0.0
+
+    def _agree(self, others: np.ndarray) -> np.ndarray:
+        """Agree on how far bodies have moved, on loads and on requests to end; return the largest of other numbers, too."""
+        now, part = perf_counter(), self.part
+        stop = False
+        if self.world.rank == 0 and now - self._looked >= PATIENCE:
+            self._looked = now
+            stop = self.requests.stop_file()
+        self._looks += 1
+        self._due = self._looks % self.balance.updatefreq == 0
+        load = float(part.weights(self.balance.weightfactor)[part.own].sum()) if self._due else 0.0
+        mine = [part.moved(), part.will_have_moved() / part.reach, load, -load, float(self.requests.signal() or 0), float(stop)]
+        agreed = self.world.largest(np.array([*mine, *others]))
+        part.used, self._used, self._loads = float(agreed[0]), float(agreed[1]), np.array([agreed[2], -agreed[3]])
+        self.signal, self.stop = int(agreed[4]) or None, bool(agreed[5])
+        if self.world.size > 1:
+            part.refuse_far()
+        return agreed[len(mine) :]
+
+    def _number_contacts(self, model, born: np.ndarray, total: int) -> None:
+        """Give new contacts the identifiers that they would have in the whole model; `born` are those that this process counts."""
+        world, constraints = self.world, model.constraints
+        if world.size == 1:
+            return
+        first, self._next_id = self._next_id, self._next_id + total
+        if total:
+            keys = np.concatenate(world.gathered(self._keys(model, born)), axis=1)
+            keys = keys[:, np.lexsort(keys[::-1])]
+            rows = np.arange(model.geometry.workspace.first_new, constraints.n)
+            constraints.id[rows] = first + _places(keys, self._keys(model, rows))
+        constraints.next_id = self._next_id
+
+    @staticmethod
+    def _keys(model, rows: np.ndarray) -> np.ndarray:
+        """Return keys (5, n) of contacts, in whose order a birth step numbers them: bodies, numbers of primitives, slot."""
+        bodies, constraints = model.bodies, model.constraints
+        one, two = (np.array([getattr(constraints, side + end)[rows] for end in ("", "_primitive")]) for side in ("master", "slave"))
+        one[1], two[1] = (side[1] - bodies.primitive_ptr[side[0]] for side in (one, two))
+        one[0], two[0] = bodies.id[one[0]], bodies.id[two[0]]
+        swapped = (one[0] > two[0]) | (one[0] == two[0]) & (one[1] > two[1])
+        low, high = np.where(swapped, two, one), np.where(swapped, one, two)
+        return np.array([low[0], low[1], high[0], high[1], constraints.slot[rows]], np.int64)
+
+    def _works(self, model) -> np.ndarray:
+        """Return the works (4, n) of normal and tangential contact reactions in the step, positive ones and then negative ones."""
+        constraints = model.constraints
+        rows = np.flatnonzero(counted_contacts(self.part))
+        mean = constraints.U[:, rows] + constraints.V[:, rows]
+        R = constraints.R[:, rows]
+        works = 0.5 * model.step * np.array([mean[2] * R[2], mean[0] * R[0] + mean[1] * R[1]])
+        return np.concatenate([np.maximum(works, 0.0), np.maximum(-works, 0.0)])
+
+    # --- the whole model -----------------------------------------------------------------------------------
+
+    def collect(self, everywhere: bool = False) -> None:
+        """Bring the whole model of process 0, or those of all processes, up to date."""
+        if self.world.size == 1:
+            return
+        state = state_of(self.part)
+        states = self.world.gathered(state) if everywhere else self.world.collected(state)
+        if states is not None:
+            take_states(self.whole, states)
+        if everywhere:
+            self.whole.states.update_shapes()
+
+    def show(self) -> None:
+        """Bring the whole model of all processes up to date, for functions of the user."""
+        self.collect(everywhere=True)
+
+    def take(self) -> None:
+        """Take over what functions of the user have changed in the whole model, the same in all processes."""
+        if self.world.size > 1:
+            self._compare()
+        self.divide()
+
+    def end(self) -> None:
+        """End the course: all processes have the whole model."""
+        self.collect(everywhere=True)
+        self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
+        if self.part is None:
+            return
+        swallowed = self.world.gathered(copy.copy(self.part.model.swallowed))
+        self.whole.swallowed = next((one for one in swallowed if one.steps), self.whole.swallowed)
+
+
+def refuse(whole, solver) -> None:
+    """Raise SolfecError for models and solvers that several processes do not support yet."""
+    if not isinstance(solver, GaussSeidelSolver) or getattr(solver, "anderson", False) or getattr(solver, "islands", False):
+        name = {"AcceleratedGaussSeidel": "GAUSS_SEIDEL_SOLVER with 'anderson' or 'islands'"}.get(type(solver).__name__, type(solver).__name__)
+        raise SolfecError(f"RUN: several processes support GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not {name}; run one process")
+    if solver.colouring == "OFF":
+        raise SolfecError("RUN: GAUSS_SEIDEL_SOLVER.colouring = 'OFF' asks for sweeps in the order of keys; several processes sweep by colours ('AUTO' or 'ON')")
+    check(whole)
+
+
+def is_divisible(whole, solver) -> bool:
+    """Whether the model could be run by several processes."""
+    try:
+        refuse(whole, solver)
+    except SolfecError:
+        return False
+    return True
+
+
+def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return places (n,) of wanted keys among sorted ones (5, m), of others where they would be."""
+    both = np.concatenate([keys, wanted], axis=1)
+    kind = np.repeat([1, 0], [keys.shape[1], wanted.shape[1]])  # a wanted one comes before its equal
+    order = np.lexsort((kind, *both[::-1]))
+    before = np.cumsum(kind[order]) - kind[order]
+    result = np.empty(len(order), int)
+    result[order] = before
+    return result[keys.shape[1] :]
