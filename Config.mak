@@ -29,5 +29,5 @@ HDF5 = package
 # Siconos' library for SICONOS_SOLVER (yes/no): `yes` installs it or names the line that does; it is used whenever it is there
 SICONOS = no
 
-# Not built yet; `yes` stops with a message instead of being ignored
+# Runs of one input in several processes (yes/no): `yes` installs mpi4py and MPICH, with mpiexec, from PyPI; `make mpi` does so at any time
 MPI = no

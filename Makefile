@@ -7,6 +7,7 @@ RUN_INP  := inp/tutorial/three-basic-geometric-objects.py
 RUN_OUT  := out/tutorial/three-basic-geometric-objects
 PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fissix tetgen meshio netCDF4 coacd cvxopt
 VIEWING  := PyOpenGL PyOpenGL-accelerate glfw imgui-bundle pillow
+MPI_OF   := mpi4py mpich
 TESTING  := pytest hypothesis pytest-timeout pytest-xdist pyvista mypy
 
 comma := ,
@@ -22,12 +23,12 @@ ifeq ($(OMP_NUM_THREADS),)
 unexport OMP_NUM_THREADS
 endif
 
-.PHONY: FORCE all build run viewer view test test-slow mutants bench clean lint settings
+.PHONY: FORCE all build run viewer view mpi test test-mpi test-slow mutants bench clean lint settings
 
 all: build $(VENV)/.testing
 
 # The editable install reads bytecode but does not save any: without the last line every start would compile all modules.
-build: $(BIN)/.built $(if $(filter yes,$(SICONOS)),$(VENV)/.siconos)
+build: $(BIN)/.built $(if $(filter yes,$(SICONOS)),$(VENV)/.siconos) $(if $(filter yes,$(MPI)),$(VENV)/.mpi)
 	@$(BIN)/python -m compileall -q solfec abaqusreader.py parmec.py
 
 # Before anything else: settings that nothing would obey are refused.
@@ -91,6 +92,17 @@ $(VENV)/.viewer: $(VENV)/.packages
 view: viewer
 	@[ -d $(RUN_OUT) ] || { echo "there are no results yet: make run" >&2; exit 1; }
 	$(BIN)/solfec view $(RUN_OUT) $(if $(DISPLAY),,--screenshot $(RUN_OUT)/picture.png)
+
+# What runs in several processes need: MPI's Python package, and MPICH with its mpiexec.
+mpi: build $(VENV)/.mpi
+
+$(VENV)/.mpi: $(VENV)/.packages
+	@echo "installing MPI"
+	@$(call install,$(MPI_OF))
+	@touch $@
+
+test-mpi: all mpi
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -m "slow or not slow" tests/parallel
 
 test: all
 	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 8

@@ -222,7 +222,7 @@ class Simulation:
         return self._writer.frames if self._writer is not None else self._frames_elsewhere
 
     def balance(self, tolerance: float, weightfactor: float, updatefreq: int) -> None:
-        """Choose when processes divide bodies anew (docs/language-running.md, IMBALANCE_TOLERANCE)."""
+        """Choose when processes divide bodies anew (docs/parallel.md, Division)."""
         self._balance = partition.Balance(tolerance, weightfactor, updatefreq)
 
     def owner(self, identifier: int, of_constraint: bool) -> int:

@@ -12,7 +12,6 @@ CASES = [
     (["OPENMP=false"], "OPENMP = false: yes or no is expected"),
     (["SICONOS=1"], "SICONOS = 1: yes or no is expected"),
     (["MPI=YES"], "MPI = YES: yes or no is expected"),
-    (["MPI=yes"], "MPI = yes: not built yet"),
     (["BLAS=openblas"], "BLAS = openblas: no kernel calls it"),
     (["LAPACK=mkl"], "LAPACK = mkl: no kernel calls it"),
     (["HDF5=/usr/lib/hdf5"], "HDF5 = /usr/lib/hdf5: results are written by the h5py package"),

@@ -10,7 +10,6 @@ for setting; do
       case $value in yes | no) ;; *) complain "$name = $value: yes or no is expected" ;; esac ;;
   esac
   case $name in
-    MPI) [ "$value" = no ] || complain "$name = $value: not built yet; set it to no" ;;
     BLAS | LAPACK) [ -z "$value" ] || complain "$name = $value: no kernel calls it, and numpy and scipy bring their own; leave it empty" ;;
     HDF5) [ "$value" = package ] || complain "HDF5 = $value: results are written by the h5py package, which brings its own HDF5; set it to package" ;;
     THREADS) case $value in *[!0-9]* | 0 | 0*) complain "THREADS = $value: a positive whole number is expected, or nothing" ;; esac ;;

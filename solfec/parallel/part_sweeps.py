@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from .. import _kernels
-from ..errors import SolfecError
 from ..solvers.constraint_solver import ConstraintSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport

@@ -100,7 +100,7 @@ def imbalance(loads: np.ndarray) -> float:
 
 @dataclass
 class Balance:
-    """When bodies are divided anew (docs/language-running.md, IMBALANCE_TOLERANCE).
+    """When bodies are divided anew (docs/parallel.md, Division).
 
     Attributes
     ----------

@@ -1,0 +1,146 @@
+"""Models that run divided among several owners: migration, identifiers, the whole model that users see; in threads of one process."""
+
+import copy
+import sys
+
+import numpy as np
+import pytest
+from processes import ROOT, spmd
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import models  # noqa: E402
+
+from solfec import divided  # noqa: E402
+from solfec.divided import Divided, Requests  # noqa: E402
+from solfec.errors import SolfecError  # noqa: E402
+from solfec.kinds import BodyKind  # noqa: E402
+from solfec.parallel.colours import hashes  # noqa: E402
+from solfec.parallel.partition import Balance, Partition, imbalance  # noqa: E402
+from solfec.results.records import constraint_records  # noqa: E402
+from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+
+NOTHING = Requests(lambda: None, lambda: False)
+
+
+def crowd():
+    """Spheres that fly through one another's regions, and through all leaves of a division."""
+    model = models.spheres(60, side=3)
+    rng = np.random.default_rng(3)
+    for row in np.flatnonzero(model.bodies.view("kind") != BodyKind.OBSTACLE):
+        model.states.set_velocity(int(model.bodies.id[row]), rng.uniform(-6, 6, 3) * (1, 1, 0.2), rng.uniform(-20, 20, 3))
+    return model
+
+
+def solver(**members):
+    made = GaussSeidelSolver(1e-4, 60, **members)
+    made.colouring = "ON"
+    return made
+
+
+def contents(model):
+    """What a frame stores of a model."""
+    bodies = model.bodies
+    columns = [bodies.view("id"), bodies.view("energy"), bodies.view("momentum"), bodies.configurations.view("conf"), bodies.triples.view("velo")]
+    scalars = model.time, model.step_number, model.contact_energy, model.friction_energy, model.sparsified, model.constraints.next_id
+    return [column.tobytes() for column in columns], constraint_records(model.constraints, model).tobytes(), scalars, repr(model.report)
+
+
+def course(model, size, steps, looks=10, balance=None, between=None, make=solver):
+    """Contents of the whole model after every `looks` steps, from all processes alike; how often parts were rearranged."""
+    copies = [copy.deepcopy(model) for _ in range(size)]
+    moves = []
+
+    def program(world):
+        whole = copies[world.rank]
+        run = Divided(whole, world, make(), balance or Balance(), NOTHING)
+        found = []
+        for step in range(steps):
+            before = run.part.arrangement
+            run.advance()
+            moves.append(run.part.arrangement - before)
+            if (step + 1) % looks == 0:
+                run.show()
+                found.append(contents(whole))
+                if between:
+                    between(whole, step)
+                    run.take()
+        run.end()
+        return found
+
+    results = spmd(size, program)
+    assert all(found == results[0] for found in results)
+    return results[0], sum(moves)
+
+
+@pytest.mark.parametrize("size", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_bodies_that_cross_leaves_keep_the_bits_of_the_whole(size):
+    model = crowd()
+    whole, still = course(model, 1, 60)
+    parts, moves = course(model, size, 60, balance=Balance(1.05, 1.0, 5))
+    assert parts == whole
+    assert still == 0 and moves > 4 * size
+
+
+def test_absurd_divisions_have_the_bits_of_the_whole(monkeypatch):
+    model = crowd()
+    whole, _ = course(model, 1, 20)
+    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
+    monkeypatch.setattr(divided, "LASTING", 2)  # so that parts are rearranged
+    assert course(model, 3, 20)[0] == whole
+
+
+def test_what_users_change_between_steps_reaches_all_parts():
+    model = models.stacks(4, 1, 3)
+
+    def change(whole, step):
+        bodies = whole.bodies.view("id")
+        whole.states.set_velocity(int(bodies[-1]), (0.3, 0, 1.0), (0, 1, 0))
+        if step == 9:
+            whole.delete_body(int(bodies[1 + len(bodies) // 2]))
+            whole.loads.set_gravity((1.0, 0, -9.0))
+
+    assert course(model, 3, 30, between=change)[0] == course(model, 1, 30, between=change)[0]
+
+
+def test_options_of_sweeps_have_the_bits_of_one_process():
+    def make():
+        chosen = solver(meritval=1e-4)
+        chosen.reverse = True
+        return chosen
+
+    model = models.stacks(3, 1, 3)
+    whole, _ = course(model, 1, 6, looks=1, make=make)
+    assert course(model, 2, 6, looks=1, make=make)[0] == whole
+    assert all(" merit=0.0" not in found[-1] for found in whole)
+
+
+def test_processes_that_make_different_models_are_told():
+    copies = [models.block(2), models.block(2)]
+    copies[1].delete_body(3)
+    with pytest.raises(SolfecError, match="every process must make all bodies"):
+        spmd(2, lambda world: Divided(copies[world.rank], world, solver(), Balance(), NOTHING))
+
+
+def test_what_several_processes_do_not_support_is_refused():
+    keys = solver()
+    keys.colouring = "OFF"
+    for wrong, text in ((keys, "colouring = 'OFF'"), (object(), "support GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not object")):
+        with pytest.raises(SolfecError, match=text):
+            divided.refuse(models.block(2), wrong)
+    with pytest.raises(SolfecError, match="cannot be shared by processes yet; only obstacles and rigid bodies"):
+        divided.refuse(models.soft_cubes(2, 2), solver())
+
+
+def test_partitions_balance_weights_and_leave_no_leaf_empty():
+    rng = np.random.default_rng(5)
+    points, ids, weights = rng.random((3, 500)) ** 2, np.arange(7, 507), rng.uniform(1, 3, 500)
+    for leaves in (1, 2, 3, 7, 8):
+        tree = Partition(points, ids, weights, leaves)
+        leaf = tree.leaf_of(points, ids)
+        assert set(leaf) == set(range(leaves))
+        assert imbalance(np.bincount(leaf, weights, leaves)) < 1.1
+    same = np.zeros((3, 5))  # identifiers divide points that coincide
+    assert np.bincount(Partition(same, np.arange(5), np.ones(5), 4).leaf_of(same, np.arange(5)), minlength=4).tolist() in ([1, 1, 1, 2], [1, 2, 1, 1], [2, 1, 1, 1], [1, 1, 2, 1])
+    assert set(Partition(points[:, :2], ids[:2], weights[:2], 5).leaf_of(points[:, :2], ids[:2])) <= set(range(5))
+    assert len(Partition(points[:, :0], ids[:0], weights[:0], 3).leaf_of(points[:, :0], ids[:0])) == 0

@@ -1,0 +1,201 @@
+"""Runs of several processes, as users start them: `mpiexec -n N solfec input.py`."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from processes import differences, frames_of, needs_mpi, run, start
+
+pytestmark = pytest.mark.usefixtures("mpi")
+
+HEAP = """
+solfec = SOLFEC ('DYNAMIC', 2E-3, 'out/heap')
+SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.3)
+bulk = BULK_MATERIAL (solfec, model = 'KIRCHHOFF', young = 1E9, poisson = 0.3, density = 1E3)
+floor = [(-3,-3,-1), (3,-3,-1), (3,3,-1), (-3,3,-1), (-3,-3,0), (3,-3,0), (3,3,0), (-3,3,0)]
+BODY (solfec, 'OBSTACLE', HULL (floor, 1, 1), bulk)
+for k in range (2):
+  for j in range (3):
+    for i in range (3):
+      ball = BODY (solfec, 'RIGID', SPHERE ((-1.2+0.62*i+0.05*k, -1.2+0.62*j-0.04*k, 0.301+0.61*k), 0.3, 2, 2), bulk)
+      INITIAL_VELOCITY (ball, (1.0 - i, 2.0 - j, 0), (0, 0, 3))
+GRAVITY (solfec, (0, 0, -10))
+IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 3)
+solver = GAUSS_SEIDEL_SOLVER (1E-4, 200)
+solver.colouring = 'ON'
+OUTPUT (solfec, 0.01)
+"""
+RUN = """
+RUN (solfec, solver, 0.06)
+moved = sum (HERE (solfec, body) for body in solfec.bodies)
+open ('seen%d' % RANK (), 'w').write ('%d %d %d' % (NCPU (), solfec.ncon, moved))
+"""
+CALLED = """
+def call ():
+  %s
+CALLBACK (solfec, 0.004, (), call)
+"""
+
+
+@pytest.fixture(scope="module")
+def mpi():
+    needs_mpi()
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory):
+    """Directory of a serial run."""
+    directory = tmp_path_factory.mktemp("serial")
+    run_serially(directory, HEAP + RUN)
+    return directory
+
+
+def run_serially(directory, script, *switches):
+    (directory / "input.py").write_text(script)
+    command = [sys.executable, "-m", "solfec.cli", "--quiet", *switches, "input.py"]
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    subprocess.run(command, cwd=directory, env=environment, check=True, capture_output=True, timeout=120)
+
+
+def test_two_processes_write_what_one_writes(serial, tmp_path):
+    said, errors = run(2, tmp_path, HEAP + RUN)
+    assert not errors and not said
+    seen = [list(map(int, (tmp_path / f"seen{rank}").read_text().split())) for rank in range(2)]
+    assert [one[0] for one in seen] == [2, 2]
+    assert seen[0][1] == seen[1][1] > 5
+    assert seen[0][2] + seen[1][2] == 19 and min(seen[0][2], seen[1][2]) > 6
+    assert differences(frames_of(serial), frames_of(tmp_path)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 3, 4, 7, 8])
+def test_more_processes_write_what_one_writes(serial, tmp_path, count):
+    run(count, tmp_path, HEAP + RUN)
+    assert differences(frames_of(serial), frames_of(tmp_path)) == []
+
+
+@pytest.mark.slow
+def test_a_run_is_continued_by_another_number_of_processes(serial, tmp_path):
+    stop = CALLED % "return 0 if solfec.time > float (NON_SOLFEC_ARGV () [0]) else 1"
+    for count, until in ((4, 0.02), (1, 0.04), (3, 1.0)):
+        switches = ["-c"] if count != 4 else []
+        run(count, tmp_path, HEAP + stop + RUN, *switches, arguments=[until])
+    found = frames_of(tmp_path)
+    apart = differences(frames_of(serial), found)
+    assert [name for name in apart if "callback" not in name and not name.startswith("model/")] != []  # frames at the stops
+    from solfec.results import ResultsReader
+
+    with ResultsReader(tmp_path / "out/heap") as one, ResultsReader(serial / "out/heap") as other:
+        for number in range(len(other.times)):
+            same = one.nearest(other.times[number])
+            for part in ("bodies", "configurations", "velocities", "constraints"):
+                assert getattr(one.frame(same), part).tobytes() == getattr(other.frame(number), part).tobytes()
+
+
+def test_an_error_of_one_process_ends_all(tmp_path):
+    script = HEAP + CALLED % "if RANK () == 1: raise ValueError ('only here')" + RUN
+    began = time.monotonic()
+    _, errors = run(2, tmp_path, script, status=1)
+    assert "process 1: ValueError: only here" in errors
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.slow
+def test_an_error_of_all_processes_is_told_once(tmp_path):
+    said, errors = run(3, tmp_path, "FIX_POINT (3, 4)", status=1)
+    assert errors.count("input.py:1: ") == 1 and "BadType" not in errors
+    assert "Abort" not in errors
+
+
+@pytest.mark.slow
+def test_processes_that_go_different_ways_are_told(tmp_path):
+    _, errors = run(2, tmp_path, HEAP + "if RANK () == 0:" + RUN.replace("\n", "\n  "), status=1)
+    assert "another one is at RUN number 1 of out/heap; all must call the same commands" in errors
+    _, errors = run(2, tmp_path, HEAP + "BARRIER () if RANK () else RUN (solfec, solver, 1)", status=1)
+    assert "process 0 is at RUN number 1" in errors or "process 1 is at BARRIER" in errors
+
+
+@pytest.mark.slow
+def test_what_is_not_built_is_refused_before_anything_is_written(tmp_path):
+    _, errors = run(2, tmp_path, HEAP + "FIX_POINT (solfec.bodies[0], (0, 0, 1))" + RUN, status=1)
+    assert errors.count("constraints of the user cannot be shared by processes yet") == 1
+    assert not list(tmp_path.rglob("*.h5"))
+
+
+def wait_for(condition, process):
+    """Wait until a run has begun to write."""
+    until = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None and time.monotonic() < until, process.communicate()
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_the_file_stop_and_signals_end_all_processes(tmp_path):
+    file = tmp_path / "out/heap/heap.h5"
+    long = HEAP + RUN.replace("0.06", "1000")
+    process = start(3, tmp_path, long)
+    wait_for(file.exists, process)
+    (tmp_path / "out/heap/STOP").touch()
+    said, errors = process.communicate(timeout=30)
+    assert process.returncode == 0 and len(list(tmp_path.glob("seen?"))) == 3, errors
+    assert not (tmp_path / "out/heap/STOP").exists()
+    (tmp_path / "out/heap/heap.h5").unlink()
+    process = start(3, tmp_path, long)
+    wait_for(file.exists, process)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode not in (0, None)
+    run_serially(tmp_path, HEAP + "print (DURATION (solfec))")
+
+
+@pytest.mark.slow
+def test_a_killed_process_ends_all_and_frames_stay(tmp_path):
+    script = HEAP + "import os; open ('pid%d' % RANK (), 'w').write (str (os.getpid ()))" + RUN.replace("0.06", "1000")
+    process = start(3, tmp_path, script)
+    wait_for((tmp_path / "out/heap/heap.h5").exists, process)
+    os.kill(int((tmp_path / "pid2").read_text()), signal.SIGKILL)
+    began = time.monotonic()
+    process.communicate(timeout=30)
+    assert time.monotonic() - began < 5 and process.returncode != 0
+    run_serially(tmp_path, HEAP + "assert DURATION (solfec)[0] == 0")
+
+
+@pytest.mark.slow
+def test_more_processes_than_bodies(tmp_path):
+    few = HEAP.replace("range (2)", "range (1)").replace("range (3)", "range (1)")
+    directories = [tmp_path / name for name in ("one", "many")]
+    for directory in directories:
+        directory.mkdir()
+    run_serially(directories[0], few + RUN)
+    run(4, directories[1], few + RUN)
+    assert differences(*map(frames_of, directories)) == []
+
+
+def test_serial_runs_load_no_mpi(tmp_path):
+    (tmp_path / "input.py").write_text(HEAP + "RUN (solfec, solver, 0.004)\nimport sys; assert not any ('mpi4py' in name for name in sys.modules)")
+    run_serially(tmp_path, (tmp_path / "input.py").read_text())
+
+
+def test_launchers_without_the_command_are_told(tmp_path):
+    environment = dict(os.environ, PMI_SIZE="3")
+    command = [sys.executable, "-c", "from solfec import SOLFEC; SOLFEC ('DYNAMIC', 1)"]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert "the command solfec runs inputs in several processes" in process.stderr
+    (tmp_path / "input.py").write_text("")
+    command = [sys.executable, "-m", "solfec.cli", "input.py"]
+    process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 2 and "3 processes were started, and MPI knows of 1" in process.stderr
+
+
+def test_missing_mpi4py_is_told(tmp_path):
+    (tmp_path / "mpi4py.py").write_text("raise ImportError ('No module named mpi4py')")
+    (tmp_path / "input.py").write_text("")
+    environment = dict(os.environ, PMI_SIZE="2", PYTHONPATH=str(Path(tmp_path)))
+    command = [sys.executable, "-m", "solfec.cli", "input.py"]
+    process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 2 and "pip install 'solfec[mpi]'" in process.stderr
