@@ -366,12 +366,12 @@ def _writer_of(path: str, now: session.Session) -> Simulation | None:
 
 
 def _may_overwrite(path: str) -> bool:
-    """Ask on a terminal whether old results may be overwritten; without a terminal the answer is no.  Process 0 asks for all."""
+    """Ask on a terminal whether old results may be overwritten; without a terminal the answer is no.  Process 0 does so on behalf of all."""
     return world().gathered(world().rank == 0 and _asked_on_terminal(path))[0]
 
 
 def _asked_on_terminal(path: str) -> bool:
-    """Ask for permission to overwrite."""
+    """Ask whether results may be overwritten."""
     if not (sys.stdin is not None and sys.stdin.isatty()):
         print(f"solfec: -w: {path} holds results; without a terminal to ask on, put -y before the input's path to overwrite them", file=sys.stderr)
         return False

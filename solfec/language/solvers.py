@@ -223,7 +223,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
 
 
 def refuse_variants(solver) -> None:
-    """Raise SolfecError if several processes run and a solver asks for updates between them that are not built yet."""
+    """Raise SolfecError if several processes run and a solver has a variant that is not built yet."""
     if isinstance(solver, GAUSS_SEIDEL_SOLVER) and communicator.world().size > 1:
         if solver.variant != "FULL" or solver.innerloops != 1:
             raise SolfecError("RUN: several processes support GAUSS_SEIDEL_SOLVER with 'variant' = 'FULL' and 'innerloops' = 1 only so far")

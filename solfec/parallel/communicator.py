@@ -192,7 +192,7 @@ def world(ask_mpi: bool = False) -> Any:
 
 
 def _of_mpi(started: int) -> Any:
-    """Return the communicator of all processes that MPI knows."""
+    """Return the communicator of all processes of MPI."""
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:

@@ -242,7 +242,7 @@ class Part:
         return float((moved + self.model.step * speeds(bodies))[self.owned].max(initial=0.0))
 
     def refuse_far(self) -> None:
-        """Raise SolfecError if `used`, which all processes know, is more than a quarter of the reach."""
+        """Raise SolfecError if `used`, equal in all processes, is more than a quarter of the reach."""
         if not self.used <= 0.25 * self.reach:
             raise SolfecError(
                 f"a body has moved by {self.used:g} since the model was divided, more than a quarter of the reach {self.reach:g}; divide it anew"

@@ -100,7 +100,7 @@ def collect(part):
 
 
 @pytest.mark.parametrize("division", DIVIDED)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name != "stacks" else []) for name in MODELS])
 def test_parts_have_the_bits_of_the_whole(name, division):
     build, reach = MODELS[name]
     model = build()
