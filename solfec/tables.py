@@ -408,19 +408,21 @@ class Record:
         for name, (shape, dtype) in self.COLUMNS.items():
             vars(self)[name] = np.zeros((*shape, 0), dtype, order="F")
         self._find_arrays()
+        self._register()
         self.replace(**arrays)
 
     def replace(self, **arrays: np.ndarray) -> None:
         """Replace some arrays."""
-        for name, value in arrays.items():
-            if value is vars(self)[name]:
-                continue
+        held = vars(self)
+        new = {name: value for name, value in arrays.items() if value is not held[name]}
+        for name, value in new.items():
             shape, dtype = self.COLUMNS[name]
             if value.dtype != dtype or value.shape[:-1] != shape or not value.flags.f_contiguous:
                 raise ValueError(f"{type(self).__name__}.{name} is an array of {dtype} {(*shape, 'n')} in Fortran's order, not {value.dtype} {value.shape}")
-            vars(self)[name] = value
+            held[name] = value
             self._places[name] = value.ctypes.data, value.shape[-1]
-        self._register()
+        if new:
+            self._register()
 
     def extend(self, **arrays: np.ndarray) -> None:
         """Put rows behind those of some arrays, which keep room for more of them."""

@@ -87,6 +87,7 @@ class AutoSolver(ConstraintSolver):
         self.methods: dict[str, int] = {}
         self.iterations: dict[str, int] = dict.fromkeys(COUNTS, 0)
         self._islands = Islands(split)
+        self._kind, self._free = np.zeros(0, np.int32), np.zeros((3, 0), order="F")  # arrays of a step, which kernels know
         self._sweeps = GaussSeidelSolver(self.epsilon, max(self.maxiter, 1000))
 
     def solve(self, local: LocalDynamics) -> SolverReport:
@@ -147,8 +148,9 @@ class AutoSolver(ConstraintSolver):
         the end.
         """
         rows, n = local.rows, local.n
-        kind = CONE_OF_KIND[rows.kind]
-        q, cohesion = reduced_velocity(local)
+        kind, q = self._arrays(rows.kind.size)
+        np.take(CONE_OF_KIND, rows.kind, out=kind)
+        _, cohesion = reduced_velocity(local, q)
         lines = SpringRows(local, springs, kind, q) if springs else None
         block, diagonal = (lines.block, lines.diagonal) if lines else (rows.block, rows.diagonal)
         q_used, off_diagonal = (lines.q, lines.off_diagonal) if lines else (q, local.blocks.block)
@@ -214,6 +216,12 @@ class AutoSolver(ConstraintSolver):
         if reduced:
             solution.methods["DIRECT"] = 1
         return solution
+
+    def _arrays(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return memory for cones (size,) and free velocities (3, size) of rows, the same as long as the size is."""
+        if self._kind.size != size:
+            self._kind, self._free = np.zeros(size, np.int32), np.zeros((3, size), order="F")
+        return self._kind, self._free
 
     @staticmethod
     def _missed(local: LocalDynamics, lines: SpringRows | None, dashpots: DashpotRows | None) -> float:
@@ -365,10 +373,14 @@ class AcceleratedGaussSeidel(GaussSeidelSolver):
         return report
 
 
-def reduced_velocity(local: LocalDynamics) -> tuple[np.ndarray, np.ndarray]:
-    """Return the free velocity (3, capacity) of the reduced form, which includes cohesion and targets of all rows, and cohesion (n,)."""
+def reduced_velocity(local: LocalDynamics, q: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the free velocity (3, capacity) of the reduced form, which includes cohesion and targets of all rows, and cohesion (n,).
+
+    It is written into `q` if that is given.
+    """
     rows, n = local.rows, local.n
-    q = rows.free.copy(order="F")
+    q = np.zeros_like(rows.free) if q is None else q
+    np.copyto(q, rows.free)
     cohesion = folded_cohesion(local)
     if cohesion.any():
         blocks = int(rows.block_ptr[n])

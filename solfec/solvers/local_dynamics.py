@@ -244,11 +244,12 @@ class LocalDynamics:
         Velocities below `NO_VELOCITY` count as zero.
         """
         rows = (self.rows.driving[: self.n] > 0) == driving
-        if not rows.any():
+        count = np.count_nonzero(rows)
+        if not count:
             return 1.0
         with np.errstate(over="ignore", invalid="ignore"):
-            for velocities in (self.rows.B, self.rows.free):
-                size = float(np.linalg.norm(velocities[:, : self.n][:, rows]))
+            for velocities in (self.rows.B[:, : self.n], self.rows.free[:, : self.n]):
+                size = float(np.linalg.norm(velocities if count == self.n else velocities[:, rows]))
                 if not size < NO_VELOCITY:
                     return size
         return self._size_asked(rows) or 1.0
