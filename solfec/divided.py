@@ -132,7 +132,7 @@ class Divided:
         """Return the reach of parts that suits boxes (6, n) of bodies of these speeds (n,)."""
         width = (boxes[3:] - boxes[:3]).mean(axis=0)
         typical = float(np.median(width)) if width.size else 0.0
-        return max(least_reach(self.whole.settings), REACH * typical, 4.0 * LASTING * step * float(speed.max(initial=0.0)))
+        return max(least_reach(self.whole), REACH * typical, 4.0 * LASTING * step * float(speed.max(initial=0.0)))
 
     def _make_sure(self) -> None:
         """Rearrange the parts before bodies come within reach of others that their parts do not hold, and where loads differ."""

@@ -165,7 +165,7 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
     split(geometry, faces)
 
 
-def sparsify_symmetrically(constraints, materials, geometry, settings: Settings, new: int) -> int:
+def sparsify_symmetrically(constraints, bodies, materials, geometry, settings: Settings, new: int) -> int:
     """Remove redundant contacts among the rows from `new` on, judged by decreasing area, then increasing gap; return their number.
 
     Contacts that stay take over the areas of removed ones at the same place.  Known bonds do not: they keep the area with which they were made.
@@ -177,6 +177,8 @@ def sparsify_symmetrically(constraints, materials, geometry, settings: Settings,
     removed, _ = _sparsify_both(
         current_faces(geometry).handles, constraints.handle, constraints.user_count, new, constraints.n, order, limits, gained, keep
     )
+    if geometry.workspace.rank >= 0:
+        geometry.workspace.removed_own = _count_own(constraints, bodies, rows[keep == 0], geometry.workspace.rank)
     if removed:
         if settings.patch:  # known contacts are evaluated again in the next step, and begin with their own areas
             bonded = (constraints.cohesion[:new] > 0.0) & (materials.model[constraints.material[:new]] == SurfaceModel.COHESIVE)
@@ -185,6 +187,13 @@ def sparsify_symmetrically(constraints, materials, geometry, settings: Settings,
         constraints.compact(np.concatenate((np.ones(new, bool), keep > 0)))
         constraints.id[new : constraints.n] = constraints.next_id + np.arange(constraints.n - new)
     return removed
+
+
+def _count_own(constraints, bodies, rows: np.ndarray, rank: int) -> int:
+    """Return how many of these contacts have a last moving body that a process owns."""
+    sides = np.array([constraints.master[rows], constraints.slave[rows]])
+    last = np.where(bodies.kind[sides] == OBSTACLE, -1, sides).max(axis=0)
+    return int((bodies.owner[last] == rank).sum())
 
 
 def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple | None) -> None:

@@ -115,7 +115,7 @@ class Detection:
         self._detect(FIND, FIND, "first", "second")
         work.fresh, new, self.removed = 0, work.first_new, work.removed
         if settings.symmetric and constraints.n > new:
-            self.removed = sparsify_symmetrically(constraints, model.surface_materials, model.geometry, settings, new)
+            self.removed = sparsify_symmetrically(constraints, model.bodies, model.surface_materials, model.geometry, settings, new)
         constraints.next_id += constraints.n - new
         if self.removed and settings.patch:  # removed points of known pairs are found and tested again in every step
             constraints.view("evaluated")[:] = -1

@@ -113,7 +113,7 @@ class Part:
         owner = model.bodies.view("owner")
         if ((owner < 0) | (owner >= world.size)).any():
             raise SolfecError(f"owners of bodies must be ranks from 0 to {world.size - 1}")
-        least = least_reach(model.settings)
+        least = least_reach(model)
         if not reach >= least:
             raise SolfecError(f"the reach {reach:g} of parts of a model must be at least {least:g}, eight times the distances of detection")
         self.model, self.world = model, world
@@ -259,7 +259,7 @@ def speeds(bodies) -> np.ndarray:
 
 def check(model) -> None:
     """Raise SolfecError for features that several processes do not support yet."""
-    bodies, constraints, settings = model.bodies, model.constraints, model.settings
+    bodies, constraints = model.bodies, model.constraints
     deformable = np.flatnonzero(bodies.view("kind") > BodyKind.RIGID)
     if deformable.size:
         body = deformable[0]
@@ -278,13 +278,18 @@ def check(model) -> None:
     for what, present in refused.items():
         if present:
             raise SolfecError(f"a model with {what} cannot be shared by processes yet")
-    if settings.follows_speed or settings.manifold or settings.patch or settings.symmetric:
-        raise SolfecError("a model with contacts of 'MANIFOLD', in patches, sparsified symmetrically or found ahead of time cannot be shared by processes yet")
 
 
-def least_reach(settings) -> float:
-    """Return the least reach of parts: eight times the distances of detection."""
-    return 8.0 * max(settings.min_distance, settings.margin)
+def least_reach(model) -> float:
+    """Return the least reach of parts: eight times the distances of detection, those of moving bodies if they depend on primitives."""
+    settings = model.settings
+    margin = settings.margin
+    if settings.follows_speed:
+        settings.suit(model.geometry)
+        primitives = model.geometry.primitives
+        moving = model.bodies.kind[primitives.view("body")] != BodyKind.OBSTACLE
+        margin = float(primitives.view("margin")[moving].max(initial=0.0))
+    return 8.0 * max(settings.min_distance, margin)
 
 
 def pairs_of_rows(constraints: ConstraintTable, order: np.ndarray, moving: np.ndarray) -> np.ndarray:

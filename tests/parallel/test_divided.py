@@ -1,6 +1,7 @@
 """Models that run divided among several owners: migration, identifiers, the whole model that users see; in threads of one process."""
 
 import copy
+import itertools
 import sys
 
 import numpy as np
@@ -11,7 +12,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import models  # noqa: E402
 
-from solfec import divided  # noqa: E402
+from solfec import BODY, BULK_MATERIAL, CONTACT_SPARSIFY, GRAVITY, HULL, INITIAL_VELOCITY, SOLFEC, divided  # noqa: E402
 from solfec.divided import Divided, Requests  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kinds import BodyKind  # noqa: E402
@@ -82,6 +83,34 @@ def test_bodies_that_cross_leaves_keep_the_bits_of_the_whole(size):
     parts, moves = course(model, size, 30, balance=Balance(1.05, 1.0, 5))
     assert parts == whole
     assert still == 0 and moves > 2 * size
+
+
+def unequal():
+    """Boxes of unlike sizes whose contacts are found ahead of time, on faces that they share, and sparsified."""
+    solfec = SOLFEC("DYNAMIC", 1e-3, None, contacts="MANIFOLD")
+    bulk = BULK_MATERIAL(solfec, density=1e3)
+
+    def box(low, size, kind="RIGID", velocity=(0, 0, 0)):
+        corners = [tuple(a + b * c for a, b, c in zip(low, corner, size)) for corner in itertools.product((0, 1), repeat=3)]
+        INITIAL_VELOCITY(BODY(solfec, kind, HULL(corners, 1, 1), bulk), velocity, (0, 0, velocity[0]))
+
+    box((-20, -20, -1), (40, 40, 1), "OBSTACLE")
+    box((4, 0, 0.001), (3, 3, 3))
+    for i in range(5):
+        box((-5 + 1.2 * i, 0, 0.001), 3 * (0.4 + 0.1 * i,), velocity=(1, 0.3 * i - 0.5, 0))
+        box((-5 + 1.2 * i, 0, 0.6 + 0.1 * i), (0.3, 0.3, 0.3))
+        box((4.1 + 0.51 * i, 0.5, 3.004), (0.5, 0.5, 0.5))
+    GRAVITY(solfec, (0, 0, -10))
+    CONTACT_SPARSIFY(solfec, 0.05, 1e-4)
+    return solfec._simulation.domain
+
+
+def test_manifolds_have_the_bits_of_the_whole(fresh_session):
+    model = settled(unequal())
+    assert model.constraints.n > 20
+    whole, _ = course(model, 1, 20)
+    parts, moves = course(model, 3, 20, balance=Balance(1.05, 1.0, 5))
+    assert parts == whole and moves > 3
 
 
 def test_absurd_divisions_have_the_bits_of_the_whole(monkeypatch):

@@ -196,10 +196,6 @@ def test_what_cannot_be_divided_yet_is_refused():
     model = models.block(2)
     with pytest.raises(SolfecError, match="reach 1e-06 of parts of a model must be at least 8e-06"):
         Part(model, Alone(), 1e-6)
-    model.settings.manifold = True
-    with pytest.raises(SolfecError, match="contacts of 'MANIFOLD', in patches, sparsified symmetrically or found"):
-        Part(model, Alone(), 1.0)
-    model.settings.manifold = False
     model.bodies.view("owner")[:] = 1
     with pytest.raises(SolfecError, match="owners of bodies must be ranks from 0 to 0"):
         Part(model, Alone(), 1.0)
