@@ -19,10 +19,11 @@ from .errors import SolfecError
 from .kinds import BodyKind
 from .migration import counted_contacts, rearrange, state_of, take_states
 from .parallel.part import Part, check, least_reach, speeds
-from .parallel.part_sweeps import PartSweeps
+from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
 from .parallel.sums import largest_of, summed, words
 from .solvers.gauss_seidel import GaussSeidelSolver
+from .solvers.penalty import PenaltySolver
 
 REACH = 0.5  # reach of parts over the mean width of a body of median size
 LASTING = 8  # steps for which copies last, if bodies keep their speeds
@@ -55,7 +56,7 @@ class Divided:
     whole : Domain
         The whole model, equal in all processes.
     world : Communicator
-    solver : GaussSeidelSolver
+    solver : GaussSeidelSolver or PenaltySolver
     balance : Balance
     requests : Requests
 
@@ -125,7 +126,7 @@ class Divided:
         bodies.owner[moving] = self._tree.leaf_of(centres, ids)
         whole.bodies.view("owner")[:] = bodies.view("owner")
         self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving], whole.step))
-        self._sweeps = PartSweeps(self.part, self.solver)
+        self._sweeps = (PartPenalty if isinstance(self.solver, PenaltySolver) else PartSweeps)(self.part, self.solver)
         self._looks, self._due, self._used = 0, False, 0.0
 
     def _reach(self, boxes: np.ndarray, speed: np.ndarray, step: float) -> float:
@@ -273,9 +274,12 @@ class Divided:
 
 def refuse(whole, solver) -> None:
     """Raise SolfecError for models and solvers that several processes do not support yet."""
+    if isinstance(solver, PenaltySolver):
+        check(whole)
+        return
     if not isinstance(solver, GaussSeidelSolver) or getattr(solver, "anderson", False) or getattr(solver, "islands", False):
         name = {"AcceleratedGaussSeidel": "GAUSS_SEIDEL_SOLVER with 'anderson' or 'islands'"}.get(type(solver).__name__, type(solver).__name__)
-        raise SolfecError(f"RUN: several processes support GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not {name}; run one process")
+        raise SolfecError(f"RUN: several processes support PENALTY_SOLVER and GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not {name}; run one process")
     if solver.colouring == "OFF":
         raise SolfecError("RUN: GAUSS_SEIDEL_SOLVER.colouring = 'OFF' asks for sweeps in the order of keys; several processes sweep by colours ('AUTO' or 'ON')")
     check(whole)

@@ -83,25 +83,32 @@ class PartSweeps(ConstraintSolver):
         return report
 
     def _choose_rows(self, local) -> None:
-        """Find the rows of each colour, the rows that this process counts, and what is exchanged after each colour."""
-        part, rows = self.part, local.rows
-        ends = pairs_of_rows(local.constraints, rows.order[: local.n], part.moving)
-        mine = part.owned[ends[1]] & (ends[1] >= 0)
-        mine |= part.owned[ends[0]] & (ends[0] >= 0)
-        swept = np.flatnonzero(mine).astype(np.int32)
+        """Find the rows of each colour, and what is exchanged after each of them."""
+        part = self.part
+        ends, swept = self._find_rows(local)
         if not self._known(ends[:, swept]):
             self._colours, self._used = colour(part, ends[:, swept])
         colours, used = self._colours, self._used
         count = int(part.world.largest(np.array([colours.max(initial=-1) + 1.0]))[0])
         self.lists = [swept[colours == c] for c in range(count)]
-        self.counted = swept[part.owned[ends[1, swept]]]  # by the owner of the body with the higher identifier, which always moves
         first, width = part.spans["velo"]
         self.plans = []
         for c in range(count):
             changed = used >> c & 1 > 0
             plans = ({rank: bodies[changed[bodies]] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
             self.plans.append(tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items() if b.size} for plan in plans))
+
+    def _find_rows(self, local) -> tuple[np.ndarray, np.ndarray]:
+        """Find the rows that this process counts, and the triples of all copies; return the bodies (2, n) of all rows, and the rows on own bodies."""
+        part, rows = self.part, local.rows
+        ends = pairs_of_rows(local.constraints, rows.order[: local.n], part.moving)
+        mine = part.owned[ends[1]] & (ends[1] >= 0)
+        mine |= part.owned[ends[0]] & (ends[0] >= 0)
+        swept = np.flatnonzero(mine).astype(np.int32)
+        self.counted = swept[part.owned[ends[1, swept]]]  # by the owner of the body with the higher identifier, which always moves
+        first, width = part.spans["velo"]
         self.everything = tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items()} for plan in (part.sent, part.received))
+        return ends, swept
 
     def _known(self, ends: np.ndarray) -> bool:
         """Whether the rows of all processes act on the same bodies as in the last step, so that their colours are known."""
@@ -140,6 +147,29 @@ class PartSweeps(ConstraintSolver):
         rows = local.rows.merit[: local.n]
         rows[:] = rows / energy if energy > NO_ENERGY else np.where(rows > 0.0, UNBOUNDED, rows)
         return 0.5 * _share(merit, energy), math.sqrt(_share(unmet, size))
+
+
+class PartPenalty(PartSweeps):
+    """The penalty solver in one part: reactions of its own bodies follow from its own rows; only the residual is a sum over all parts.
+
+    Parameters
+    ----------
+    part : Part
+    settings : PenaltySolver
+    """
+
+    names_contradictions = False
+
+    def solve(self, local) -> SolverReport:
+        """Compute reactions and velocities of contacts."""
+        report = self.given.solve(local)
+        velocities = local.rows.U[:, : local.n].copy()  # from the contact's own reaction alone, as for its force
+        self._find_rows(local)
+        self._gather(local)
+        _, report.residual = self._measured(local, noting=False)
+        local.rows.merit[: local.n] = 0.0
+        local.rows.U[:, : local.n] = velocities
+        return report
 
 
 def _share(errors: float, free: float) -> float:

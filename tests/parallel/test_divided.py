@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import re
 import sys
 
 import numpy as np
@@ -22,6 +23,7 @@ from solfec.parallel.partition import Balance, Partition, imbalance  # noqa: E40
 from solfec.results.records import constraint_records  # noqa: E402
 from solfec.solvers import merit  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+from solfec.solvers.penalty import PenaltySolver  # noqa: E402
 
 NOTHING = Requests(lambda: None, lambda: False)
 
@@ -146,6 +148,20 @@ def test_options_of_sweeps_have_the_bits_of_one_process():
     assert any("status='OK'" in found[-1] and "iterations=1," not in found[-1] for found in whole)
 
 
+def test_the_penalty_solver_has_the_bits_of_one_process():
+    model = crowd()
+    model.surface_materials.spring[0] = 1e6
+    whole, _ = course(model, 1, 30, make=PenaltySolver)
+    assert course(model, 3, 30, make=PenaltySolver)[0] == whole
+    for _ in range(30):
+        model.advance(PenaltySolver())
+    serial, divided_one = contents(model), whole[-1]
+    assert serial[0] == divided_one[0] and model.constraints.n > 5  # states of bodies
+    assert model.contact_energy == pytest.approx(divided_one[2][2], rel=1e-12)
+    residual = float(re.search(r"residual=([^,]+)", divided_one[3])[1])
+    assert residual > 0 and model.report.residual == pytest.approx(residual, rel=1e-9)
+
+
 def test_merit_and_residual_are_those_of_the_whole():
     model = settled(models.stacks(3, 1, 3))
     run = Divided(model, Alone(), solver(), Balance(), NOTHING)
@@ -172,7 +188,7 @@ def test_processes_that_make_different_models_are_told():
 def test_what_several_processes_do_not_support_is_refused():
     keys = solver()
     keys.colouring = "OFF"
-    for wrong, text in ((keys, "colouring = 'OFF'"), (object(), "support GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not object")):
+    for wrong, text in ((keys, "colouring = 'OFF'"), (object(), "support PENALTY_SOLVER and GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not object")):
         with pytest.raises(SolfecError, match=text):
             divided.refuse(models.block(2), wrong)
     with pytest.raises(SolfecError, match="cannot be shared by processes yet; only obstacles and rigid bodies"):
