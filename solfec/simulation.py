@@ -386,6 +386,7 @@ class Simulation:
         self._course = None
         with Interruption() as interruption:
             running, end = True, domain.time + duration
+            self._discard_stale_stop()  # before the first frame, by which others see that the run has begun
             if self._continues:
                 running, end = self._resume(solver, duration)
                 if self.companion is not None:
@@ -395,7 +396,6 @@ class Simulation:
                 if domain.step_number == 0:
                     self._write()
             course = self._course = self._course_of(solver, Requests(lambda: interruption.signal, self._stop_exists))
-            self._discard_stale_stop()
             balance = Balance(domain)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
