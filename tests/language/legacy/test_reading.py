@@ -176,8 +176,8 @@ def test_large_inputs_start_fast(own_cache):
             file.unlink()
         assert read(content, "large.py").version == 2
 
-    assert best(first) < 3.0
-    assert best(lambda: read(content, "large.py")) < 0.5
+    assert best(first, clock=time.process_time) < 3.0  # whatever else the machine does
+    assert best(lambda: read(content, "large.py"), clock=time.process_time) < 0.5
 
 
 def repeated_commands() -> bytes:
