@@ -120,7 +120,7 @@ class ConstraintKind(IntEnum):
 
 
 class RowKind(IntEnum):
-    """Kind of a row of local dynamics: the constraint's kind, or the law that a constraint follows in this step instead."""
+    """Kind of a row of local dynamics: the constraint's kind, the law that a constraint follows in this step instead, or a second row of it."""
 
     CONTACT = 0
     FIXPNT = 1
@@ -138,6 +138,7 @@ class RowKind(IntEnum):
     SPAN = 16
     GEAR = 17
     RACK = 18
+    ROLLING = 31  # second row of a contact: rolling and spinning friction
     SPRING_DASHPOT = 32  # contact of a SPRING_DASHPOT material
     OPEN = 33  # contact with an open gap: R = 0, U = B
     HELD = 34  # spring with a Python function: sweeps do not change its reaction
@@ -284,6 +285,7 @@ ROW_FAMILIES = {
     RowKind.RACK: RowFamily(
         "joint_rows", "direction_family", "RCK", Frame.OF_WHEELS, cone=Cone.NORMAL, components=_N, joint=True, geared=True
     ),
+    RowKind.ROLLING: RowFamily("rolling_rows", "rolling_family", newton=False),
     RowKind.SPRING_DASHPOT: RowFamily("dashpot_rows", "dashpot_family", plain_contact=True, compliant=True),
     RowKind.COHESIVE: RowFamily("cohesive_rows", "cohesive_family", weakens=True),
     RowKind.OPEN: RowFamily("contact_rows", "open_family", cone=Cone.NONE, plain_contact=True),

@@ -30,6 +30,7 @@ from .progress import Percentage, Progress
 from .results.history import select
 from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
+from .solvers.local_dynamics import NO_ROLLING
 from .solvers.unsolved import UnsolvedSteps
 
 PATIENCE = 0.1  # seconds of wall time between checks for the file STOP
@@ -361,6 +362,8 @@ class Simulation:
     def _run(self, solver, duration: float, every_step: bool) -> Iterator[float]:
         """Run the steps, then print notes and warnings."""
         domain = self.domain
+        if domain.surface_materials.rolls and not solver.rolling:
+            raise SolfecError("RUN: " + NO_ROLLING.format(solver.command))
         self._solver = solver
         first = self._world.rank == 0
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath if first else None, self._quiet or not first)

@@ -82,7 +82,7 @@ contains
       integer(i4), intent(in) :: a
 
       strikes = .false.
-      if (con%kind(loc%rows%order(a)) /= contact) return
+      if (con%kind(loc%rows%order(a)) /= contact .or. loc%rows%contact(a) >= 0) return
       strikes = loc%rows%R(3,a) > 0.0_dp .and. -loc%rows%V(3,a) > abs(loc%rows%B(3,a) - loc%rows%V(3,a))
     end function strikes
 

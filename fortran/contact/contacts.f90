@@ -178,6 +178,7 @@ contains
       call referential(state, m, at%master, rows%master_point(:,k))
       call referential(state, s, at%slave, rows%slave_point(:,k))
       rows%r(:,k) = 0.0_dp
+      rows%moment(:,k) = 0.0_dp
       rows%u(:,k) = 0.0_dp
       rows%v(:,k) = 0.0_dp
       rows%merit(k) = 0.0_dp
@@ -214,6 +215,7 @@ contains
         rows%point(:,to) = rows%point(:,k)
         rows%base(:,:,to) = rows%base(:,:,k)
         rows%r(:,to) = rows%r(:,k)
+        rows%moment(:,to) = rows%moment(:,k)
         rows%u(:,to) = rows%u(:,k)
         rows%v(:,to) = rows%v(:,k)
         rows%gap(to) = rows%gap(k)

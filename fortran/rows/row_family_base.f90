@@ -18,6 +18,7 @@ module row_family_base
     real(dp) :: epsilon              !< gap up to which bodies touch [length]
     integer(i4) :: row               !< of the constraint table
     integer(i4) :: material          !< of a contact: row of the surface materials
+    real(dp) :: arm                  !< of a rolling row: length at which turning counts as moving; else 0
     type(constraint_table), pointer :: constraints
     type(surface_material_table), pointer :: materials
   end type constraint_data

@@ -6,6 +6,7 @@ module constraint_measures
   use row_families, only: family_of
   use row_family_base, only: row_family
   use row_norms, only: weighted
+  use rolling_rows, only: take_normals
   implicit none
   private
   public :: measure, measure_terms, note_openings, larger, unbounded, rounding_of
@@ -24,13 +25,14 @@ contains
   !> Rows that drive obstacles (`driving` 1) are measured separately, so that weight or speed of an obstacle does not hide errors of others.
   !> An error within the round-off of the terms of U (`speed`) counts as none: if bodies move together, B itself is round-off, and relative
   !> to it the error would be large even for an exact solution.
-  subroutine measure(n, exact, unit, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, g, &
-                     total)
+  subroutine measure(n, exact, unit, kind, driving, contact, block, law, diagonal, b, speed, reaction, u, half_step, member, &
+                     residual, g, total)
     integer(i4), intent(in) :: n
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit         !< of force, in which the merit adds reactions to velocities: 1 in Solfec-1.0
-    integer(i4), intent(in) :: kind(0:*), driving(0:*)
-    real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
+    integer(i4), intent(in) :: kind(0:*), driving(0:*), contact(0:*)  !< contact: row of a rolling row's contact, or -1
+    real(dp), intent(inout) :: block(block_size,0:*)   !< rolling rows take the normal reactions of their contacts
+    real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*)
     real(dp), intent(in) :: b(3,0:*), speed(0:*), reaction(3,0:*), u(3,0:*)   !< speed: size of the terms of which B is the sum
     real(dp), intent(in) :: half_step
     real(dp), intent(inout) :: member(0:*), residual(0:*)
@@ -39,6 +41,7 @@ contains
     class(row_family), pointer :: family
     integer :: a, k
 
+    call take_normals(n, contact, reaction, block)
     ! Threads compute the numbers of rows; sums over rows are serial, in the order of rows.
     call measure_rows(n, exact, unit, kind, block, law, diagonal, speed, reaction, u, half_step, member, residual)
     energy = 0.0_dp

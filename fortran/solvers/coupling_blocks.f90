@@ -28,16 +28,16 @@ contains
   !> (compliance, reduced_compliance).  The second call adds those of the others.
   !>
   !> Reads of bodies kind; of constraints kind, master, slave; of rows order, entry_ptr, slave_entry; entries, attachments, pointers.
-  !> Writes of rows block_ptr, one more than there are constraints, and blocks.
+  !> Writes of rows block_ptr, one more than there are rows, and blocks.
   !>
-  !>   bodies, constraints, local   handles, as in assemble_rows
+  !>   bodies, constraints, local   handles, as in assemble_rows; n: number of rows
   !>   laying_out, adding    whether blocks are laid out, with zeros; whether contributions of explicit bodies are added
   !>   implicit              (0:nbody-1) positive: the body's A^-1 couples its triples
   !>   blocks                out: number of blocks; if there is no room for them, none is filled
   !>   status                0, `blocks_lack`, `table_unknown`
-  subroutine assemble_matrix(bodies, constraints, local, nbody, implicit, laying_out, adding, blocks, status)
+  subroutine assemble_matrix(bodies, constraints, local, n, nbody, implicit, laying_out, adding, blocks, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
-    integer(i4), intent(in) :: nbody
+    integer(i4), intent(in) :: n, nbody
     integer(i4), intent(in) :: implicit(0:nbody-1)
     logical, intent(in) :: laying_out, adding
     integer(i4), intent(out) :: blocks, status
@@ -45,14 +45,13 @@ contains
     type(constraint_table) :: con
     type(local_tables) :: loc
     type(row_side) :: side(2)
-    integer(i4) :: a, n
+    integer(i4) :: a
 
     blocks = 0
     call open_table(bodies(1), body, status)
     if (status == table_open) call open_table(constraints, con, status)
     if (status == table_open) call open_local(local, loc, status)
     if (status /= table_open) return
-    n = int(con%rows, i4)
     if (laying_out) call place_rows(n, body%kind, con, loc, blocks)
     if (blocks > size(loc%blocks%column)) then
       status = blocks_lack

@@ -29,7 +29,7 @@ contains
   !> Sweeps until the relative change of R is at most `epsilon` and the merit at most `meritval`, at most `maxiter` times;
   !> then computes U = B + W R and the end of cohesion of contacts.
   !>
-  !> Reads of rows kind, driving (1: the row drives an obstacle; such rows are judged separately, by velocities, so that the obstacle's
+  !> Reads of rows kind, contact, driving (1: the row drives an obstacle; such rows are judged separately, by velocities, so that the obstacle's
   !> weight has no effect), patch, law, diagonal, B, speed, free, V, block_ptr, entry_ptr, chunk_ptr, and R, the initial guess;
   !> blocks or entries.  Writes of rows block, R, U, merit, residual, lost (1: cohesion ends for good); momenta of triples; the
   !> history in `settings`.
@@ -195,12 +195,12 @@ contains
     stride = merge(-1, 1, backwards)
     associate (rows => run%loc%rows, blocks => run%loc%blocks, entries => run%loc%entries)
       if (run%stored) then
-        call stored_sweep(start, finish, stride, run%options, rows%kind, rows%driving, rows%block, rows%law, rows%diagonal, &
-                          rows%free, rows%V, rows%block_ptr, blocks%column, blocks%block, rows%R, figures)
+        call stored_sweep(start, finish, stride, run%options, rows%kind, rows%driving, rows%contact, rows%block, rows%law, &
+                          rows%diagonal, rows%free, rows%V, rows%block_ptr, blocks%column, blocks%block, rows%R, figures)
       else
-        call velocity_sweep(start, finish, stride, run%options, rows%kind, rows%driving, rows%block, rows%law, rows%diagonal, &
-                            rows%free, rows%V, rows%entry_ptr, entries%triple, entries%operator, run%loc%triples%momentum, &
-                            rows%R, figures)
+        call velocity_sweep(start, finish, stride, run%options, rows%kind, rows%driving, rows%contact, rows%block, rows%law, &
+                            rows%diagonal, rows%free, rows%V, rows%entry_ptr, entries%triple, entries%operator, &
+                            run%loc%triples%momentum, rows%R, figures)
       end if
     end associate
   end subroutine sweep_range
@@ -233,8 +233,8 @@ contains
     real(dp), intent(out) :: g, total
 
     associate (rows => run%loc%rows)
-      call measure(run%n, .false., 1.0_dp, rows%kind, rows%driving, rows%block, rows%law, rows%diagonal, rows%B, rows%speed, &
-                   rows%R, rows%U, run%options%half_step, rows%merit, rows%residual, g, total)
+      call measure(run%n, .false., 1.0_dp, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
+                   rows%speed, rows%R, rows%U, run%options%half_step, rows%merit, rows%residual, g, total)
     end associate
   end subroutine evaluate_rows
 

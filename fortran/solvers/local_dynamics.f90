@@ -9,13 +9,12 @@ module local_dynamics
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind
-  use kind_numbers, only: contact_row => row_contact, open_row => row_open, joint_start_met
+  use kind_numbers, only: contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, joint_start_met
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
-  use row_operator, only: operator_of
+  use row_operator, only: operator_of, turning_operator
   use row_order, only: attach, acts_on
-  use row_colours, only: order_rows
   use contact_rows, only: is_struck, waits_for_impact
   implicit none
   private
@@ -28,25 +27,23 @@ module local_dynamics
 
 contains
 
-  !> Opens all tables of the step's local dynamics, and counts constraints.
-  subroutine open_all(bodies, constraints, local, state, con, loc, n, status)
+  !> Opens all tables of the step's local dynamics.
+  subroutine open_all(bodies, constraints, local, state, con, loc, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
     type(bodies_and_triples), intent(out) :: state
     type(constraint_table), intent(out) :: con
     type(local_tables), intent(out) :: loc
-    integer(i4), intent(out) :: n, status
+    integer(i4), intent(out) :: status
 
-    n = 0
     call open_bodies(bodies, state, status)
     if (status == table_open) call open_table(constraints, con, status)
     if (status == table_open) call open_local(local, loc, status)
-    if (status == table_open) n = int(con%rows, i4)
   end subroutine open_all
 
-  !> Assembles order and operators of the rows: V, B, H', and the contributions of explicit bodies to W_aa.
+  !> Assembles operators of the rows that row_list has listed: V, B, H', and the contributions of explicit bodies to W_aa.
   !>
   !> Reads of bodies kind, centre, pointers, conf, velo and velo_prev (u* and u(t)), inverse_inertia; of constraints kind, master,
-  !> slave, birth, points, element, weights, base, R, U.  Writes of rows, one more than there are constraints, order, chunk_ptr,
+  !> slave, points, element, weights, base, R, U.  Writes of rows, one more than are in use,
   !> diagonal (W_aa without contributions of implicit bodies), B, speed (size of the velocities of which B is the sum), V, R and U (of the
   !> last step), lost (0), driving, entry_ptr, slave_entry; entries, attachments, pointers; factors of triples.
   !>
@@ -54,38 +51,34 @@ contains
   !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
   !>   element_size, element_node   (.., 0:ne-1) of finite element bodies
   !>   step              h [time]
-  !>   users, coloured, colour_ptr, colours   see row_colours
+  !>   n                 number of rows
   !>   entries, attachments, visits   out: entries and attachments needed, bound of off-diagonal blocks of W
   !>   failed            out: a row that failed, or -1
   !>   status            0 done; `entries_lack` more entries or attachments needed; `unknown_body` in row `failed`; `table_unknown`
-  subroutine assemble_rows(bodies, constraints, local, nbody, implicit, ne, element_size, element_node, step, users, coloured, &
-                           ncolourptr, colour_ptr, colours, entries, attachments, visits, failed, status)
+  subroutine assemble_rows(bodies, constraints, local, nbody, implicit, ne, element_size, element_node, step, n, &
+                           entries, attachments, visits, failed, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
     integer(i4), intent(in) :: nbody
     integer(i4), intent(in) :: implicit(0:nbody-1)
     integer(i4), intent(in) :: ne
     integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: users, coloured, ncolourptr
-    integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
-    integer(i4), intent(out) :: colours, entries, attachments
+    integer(i4), intent(in) :: n
+    integer(i4), intent(out) :: entries, attachments
     integer(i8), intent(out) :: visits
     integer(i4), intent(out) :: failed, status
     type(bodies_and_triples) :: state
     type(constraint_table) :: con
     type(local_tables) :: loc
-    integer(i4) :: a, n
+    integer(i4) :: a
     logical :: known
 
-    colours = 0
     entries = 0
     attachments = 0
     visits = 0
     failed = -1
-    call open_all(bodies, constraints, local, state, con, loc, n, status)
+    call open_all(bodies, constraints, local, state, con, loc, status)
     if (status /= table_open) return
-    call order_rows(n, users, coloured, con%master, con%slave, con%birth, int(state%bodies%rows, i4), state%bodies%kind, &
-                    loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
     call attach(n, state%bodies, con, element_size, loc, entries, attachments, visits)
     if (entries > size(loc%entries%triple) .or. attachments > size(loc%attachments%row)) then
       status = entries_lack
@@ -106,14 +99,52 @@ contains
     do a = 0, n - 1
       call assemble_operator(state, con, loc, implicit, element_size, element_node, a, loc%rows%order(a), known)
       if (.not. known) failed = max(failed, a)
-      call copy(con%R(:,loc%rows%order(a)), loc%rows%R(:,a))
-      call copy(con%U(:,loc%rows%order(a)), loc%rows%U(:,a))
+      call take_last(con, loc, a, loc%rows%order(a))
       loc%rows%lost(a) = 0
       loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, con, loc%rows%order(a)))
     end do
     !$omp end parallel do
     if (failed >= 0) status = unknown_body
   end subroutine assemble_rows
+
+  !> Takes R and U of the last step.
+  subroutine take_last(con, loc, a, i)
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: a, i
+
+    if (loc%rows%contact(a) < 0) then
+      call copy(con%R(:,i), loc%rows%R(:,a))
+      call copy(con%U(:,i), loc%rows%U(:,a))
+    else
+      loc%rows%R(:,a) = con%moment(:,i)/loc%rows%arm(a)
+      loc%rows%U(:,a) = 0.0_dp
+    end if
+  end subroutine take_last
+
+  !> Computes H of row a, constraint i, on its master (side 1) or slave (side 2).
+  subroutine operator_of_row(state, con, loc, element_size, element_node, a, i, side, count, h, t)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
+    integer(i4), intent(in) :: a, i
+    integer, intent(in) :: side
+    integer(i4), intent(out) :: count, t(8)
+    real(dp), intent(inout) :: h(3,3,8)
+    integer(i4) :: k
+    real(dp) :: point(3)
+
+    k = con%master(i)
+    point = con%master_point(:,i)
+    if (side == 2) k = con%slave(i)
+    if (side == 2) point = con%slave_point(:,i)
+    if (loc%rows%contact(a) < 0) then
+      call operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
+    else
+      call turning_operator(state, con, k, i, loc%rows%arm(a), count, h, t)
+    end if
+  end subroutine operator_of_row
 
   !> Whether constraint i, one of the user's, acts on obstacles only.
   pure function drives(state, con, i) result(answer)
@@ -154,13 +185,13 @@ contains
     s = con%slave(i)
     ns = 0
     same = s == m .and. state%bodies%kind(m) == finite_element_kind
-    call operator_of(state, con, element_size, element_node, m, 1, i, con%master_point(:,i), nm, hm, tm)
+    call operator_of_row(state, con, loc, element_size, element_node, a, i, 1, nm, hm, tm)
     known = nm > 0
     call clear(loc%rows%V(:,a), loc%rows%B(:,a), loc%rows%speed(a), loc%rows%diagonal(:,:,a))
     call add_velocities(nm, hm, tm, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
                         loc%rows%speed(a))
     if (s >= 0) then
-      call operator_of(state, con, element_size, element_node, s, 2, i, con%slave_point(:,i), ns, hs, ts)
+      call operator_of_row(state, con, loc, element_size, element_node, a, i, 2, ns, hs, ts)
       known = known .and. ns > 0
       hs(:,:,1:ns) = -hs(:,:,1:ns)
       call add_velocities(ns, hs, ts, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
@@ -204,28 +235,29 @@ contains
   !> free (B less the prescribed velocity), R (0 in open rows), patch (first row of the cohesive points of the same two primitives).
   !>
   !>   bodies, constraints, materials, local   handles (as in assemble_rows; SurfaceMaterialTable.handle)
+  !>   n                 number of rows
   !>   dynamic, step     1: dynamics; h [time]
   !>   epsilon           gap up to which bodies touch [length]
   !>   failed, status    0 done; `singular_block` W_aa, in row `failed`; `table_unknown`
-  subroutine assemble_laws(bodies, constraints, materials, local, dynamic, epsilon, step, failed, status)
+  subroutine assemble_laws(bodies, constraints, materials, local, n, dynamic, epsilon, step, failed, status)
     integer(i8), intent(in) :: bodies(3), constraints, materials, local(6)
-    integer(i4), intent(in) :: dynamic
+    integer(i4), intent(in) :: n, dynamic
     real(dp), intent(in) :: epsilon, step
     integer(i4), intent(out) :: failed, status
     type(bodies_and_triples) :: state
     type(constraint_table), target :: con
     type(surface_material_table), target :: mat
     type(local_tables) :: loc
-    integer(i4) :: a, i, n
+    integer(i4) :: a, i
 
     failed = -1
-    call open_all(bodies, constraints, local, state, con, loc, n, status)
+    call open_all(bodies, constraints, local, state, con, loc, status)
     if (status == table_open) call open_table(materials, mat, status)
     if (status /= table_open) return
     !$omp parallel do if (n > parallel_from) schedule(static) private(i)
     do a = 0, n - 1
       i = loc%rows%order(a)
-      call assemble_law(constraint_data(dynamic, step, epsilon, i, con%material(i), con, mat), loc, a)
+      call assemble_law(constraint_data(dynamic, step, epsilon, i, con%material(i), loc%rows%arm(a), con, mat), loc, a)
     end do
     !$omp end parallel do
     if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) &
@@ -306,6 +338,7 @@ contains
     associate (con => asked%constraints, mat => asked%materials, i => asked%row)
       loc%rows%kind(a) = con%kind(i)
       if (con%kind(i) == contact_row) loc%rows%kind(a) = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
+      if (loc%rows%contact(a) >= 0) loc%rows%kind(a) = rolling_row
     end associate
     family => family_of(loc%rows%kind(a))
     ! a component in which a row does not act is a separate unknown: 0 = W_NN R_N
@@ -408,15 +441,16 @@ contains
   !>
   !> Reads of rows the solver's results (R, U, V, merit, residual, lost) and order, attachments, and the columns of bodies and constraints
   !> that assemble_rows reads.  Writes reaction of triples (sum of +-H^T R over the constraints acting on each), energy of bodies (CONTACT (4)
-  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, reversing, merit, residual, damage of constraints,
+  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, moment, reversing, merit, residual, damage of constraints,
   !> and cohesion, which becomes 0 where it was lost.
   !>
-  !>   bodies, constraints, local, element_size, element_node, step   as in assemble_rows; step 0: no work is counted
+  !>   bodies, constraints, local, n, element_size, element_node, step   as in assemble_rows; step 0: no work is counted
   !>   contact_work, friction_work   out: the work of all contacts, each counted once
   !>   status                        0, `table_unknown`
-  subroutine apply_reactions(bodies, constraints, local, ne, element_size, element_node, step, contact_work, friction_work, status)
+  subroutine apply_reactions(bodies, constraints, local, n, ne, element_size, element_node, step, contact_work, friction_work, &
+                             status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
-    integer(i4), intent(in) :: ne
+    integer(i4), intent(in) :: n, ne
     integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
     real(dp), intent(in) :: step
     real(dp), intent(out) :: contact_work, friction_work
@@ -424,12 +458,12 @@ contains
     type(bodies_and_triples) :: state
     type(constraint_table) :: con
     type(local_tables) :: loc
-    integer(i4) :: a, i, k, j, n
+    integer(i4) :: a, i, k, j
     real(dp) :: work(2), r(3), twice_mean(3)
 
     contact_work = 0.0_dp
     friction_work = 0.0_dp
-    call open_all(bodies, constraints, local, state, con, loc, n, status)
+    call open_all(bodies, constraints, local, state, con, loc, status)
     if (status /= table_open) return
     state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
     !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work, r, twice_mean)
@@ -438,11 +472,11 @@ contains
         a = loc%attachments%row(j)
         i = loc%rows%order(a)
         r = loc%rows%R(1:3,a)
-        if (con%master(i) == k) call pull(i, k, 1, con%master_point(:,i), r)
-        if (con%slave(i) == k) call pull(i, k, 2, con%slave_point(:,i), -r)
+        if (con%master(i) == k) call pull(a, i, 1, r)
+        if (con%slave(i) == k) call pull(a, i, 2, -r)
         if (con%kind(i) /= contact_row) cycle
         twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
-        work = contact_works(step, twice_mean, r)
+        work = works_of(a, step, twice_mean, r)
         state%bodies%energy(4,k) = state%bodies%energy(4,k) + work(1)
         state%bodies%energy(5,k) = state%bodies%energy(5,k) + work(2)
       end do
@@ -450,6 +484,15 @@ contains
     !$omp end parallel do
     do a = 0, n - 1
       i = loc%rows%order(a)
+      if (loc%rows%contact(a) >= 0) then
+        con%moment(:,i) = loc%rows%arm(a)*loc%rows%R(:,a)
+        r = loc%rows%R(1:3,a)
+        twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
+        work = works_of(a, step, twice_mean, r)
+        friction_work = friction_work + work(2)
+        cycle
+      end if
+      con%moment(:,i) = 0.0_dp
       call copy(loc%rows%R(:,a), con%R(:,i))
       if (con%joint(i) /= 0) con%reversing(:,i) = merge(loc%rows%V(:,a) + con%U(:,i), 0.0_dp, con%start(i) == joint_start_met)
       call copy(loc%rows%U(:,a), con%U(:,i))
@@ -461,7 +504,7 @@ contains
       if (con%kind(i) /= contact_row) cycle
       r = loc%rows%R(1:3,a)
       twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
-      work = contact_works(step, twice_mean, r)
+      work = works_of(a, step, twice_mean, r)
       contact_work = contact_work + work(1)
       friction_work = friction_work + work(2)
     end do
@@ -482,14 +525,24 @@ contains
       con%cohesion(i) = 0.0_dp
     end subroutine weaken
 
-    !> Adds H^T r of constraint i on body k.
-    subroutine pull(i, k, side, point, r)
-      integer(i4), intent(in) :: i, k
+    !> Work of the normal reaction, and of friction: of a rolling row, all is friction.
+    pure function works_of(a, step, twice_mean, r) result(work)
+      integer(i4), intent(in) :: a
+      real(dp), intent(in) :: step, twice_mean(3), r(3)
+      real(dp) :: work(2)
+
+      work = contact_works(step, twice_mean, r)
+      if (loc%rows%contact(a) >= 0) work = [0.0_dp, work(1) + work(2)]
+    end function works_of
+
+    !> Adds H^T r of row a, constraint i, on one of its bodies.
+    subroutine pull(a, i, side, r)
+      integer(i4), intent(in) :: a, i
       integer, intent(in) :: side
-      real(dp), intent(in) :: point(3), r(3)
+      real(dp), intent(in) :: r(3)
       real(dp) :: h(3,3,8)
       integer(i4) :: count, t(8)
-      call operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
+      call operator_of_row(state, con, loc, element_size, element_node, a, i, side, count, h, t)
       call add_transposed(count, h, t, r, state%triples%reaction)
     end subroutine pull
   end subroutine apply_reactions

@@ -12,8 +12,8 @@ contains
   !> and the residual: of a contact (r - P_K(r - rho F))/rho, of another row the error in its velocity condition.
   !>
   !>   n            rows in use
-  !>   kind         (0:nrow-1) kinds of rows (row_block); driving 1: the row drives an obstacle
-  !>   block, law   (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block), laws (row_block)
+  !>   kind         (0:nrow-1) kinds of rows (row_block); driving 1: the row drives an obstacle; contact: row of a rolling row's contact, or -1
+  !>   block, law   (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block), laws (row_block); rolling rows take normal reactions in `block`
   !>   diagonal     (3,3,0:nrow-1) W_aa [velocity/force]
   !>   b            (3,0:nrow-1) free velocity [velocity]
   !>   speed        (0:nrow-1) size of the velocities of which B is the sum [velocity]; an error within their round-off counts as none
@@ -25,18 +25,19 @@ contains
   !>   total        norm of the residuals over the norm of B (over 1 where B is zero)
   !>
   !> Rows that drive obstacles are measured by their own energy and norm of B; the larger result counts.
-  subroutine evaluate(n, nrow, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, &
-                      g, total)
+  subroutine evaluate(n, nrow, kind, driving, contact, block, law, diagonal, b, speed, reaction, u, half_step, member, &
+                      residual, g, total)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: kind(0:nrow-1), driving(0:nrow-1)
-    real(dp), intent(in) :: block(16,0:nrow-1), law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
+    integer(i4), intent(in) :: kind(0:nrow-1), driving(0:nrow-1), contact(0:nrow-1)
+    real(dp), intent(inout) :: block(16,0:nrow-1)
+    real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
     real(dp), intent(in) :: b(3,0:nrow-1), speed(0:nrow-1), reaction(3,0:nrow-1), u(3,0:nrow-1)
     real(dp), intent(in) :: half_step
     real(dp), intent(inout) :: member(0:nrow-1), residual(0:nrow-1)
     real(dp), intent(out) :: g, total
 
-    call measure(n, .false., 1.0_dp, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, g, &
-                 total)
+    call measure(n, .false., 1.0_dp, kind, driving, contact, block, law, diagonal, b, speed, reaction, u, half_step, member, &
+                 residual, g, total)
   end subroutine evaluate
 end module merit

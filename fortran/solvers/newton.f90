@@ -163,8 +163,8 @@ contains
 
     associate (rows => it%loc%rows)
       call velocities(it%loc, it%n, it%stored, it%triples, rows%R, rows%B, rows%U)
-      call measure(it%n, .true., it%unit, rows%kind, rows%driving, rows%block, rows%law, rows%diagonal, rows%B, rows%speed, &
-                   rows%R, rows%U, it%half_step, rows%merit, rows%residual, it%g, it%total)
+      call measure(it%n, .true., it%unit, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
+                   rows%speed, rows%R, rows%U, it%half_step, rows%merit, rows%residual, it%g, it%total)
     end associate
   end subroutine take_measure
 

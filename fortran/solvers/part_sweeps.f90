@@ -35,7 +35,7 @@ contains
 
   !> Sweeps some rows in the order of the list, and updates momenta.
   !>
-  !> Reads of rows kind, driving, law, diagonal, free, V, entry_ptr; entries.  Writes of rows block, R; momenta of triples.
+  !> Reads of rows kind, driving, contact, law, diagonal, free, V, entry_ptr; entries.  Writes of rows block, R; momenta of triples.
   !>
   !>   listed      (0:count-1) rows
   !>   half_step   h/2 (dynamics) or h (quasi-statics); step: h [time]
@@ -63,9 +63,9 @@ contains
     options = row_options(half_step, step, solver, tolerance, bound)
     do i = 0, count - 1
       a = listed(i)
-      call velocity_sweep(a, a, 1, options, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, &
-                          loc%rows%free, loc%rows%v, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, &
-                          loc%triples%momentum, loc%rows%r, found)
+      call velocity_sweep(a, a, 1, options, loc%rows%kind, loc%rows%driving, loc%rows%contact, loc%rows%block, loc%rows%law, &
+                          loc%rows%diagonal, loc%rows%free, loc%rows%v, loc%rows%entry_ptr, loc%entries%triple, &
+                          loc%entries%operator, loc%triples%momentum, loc%rows%r, found)
       sums(:,a) = [found%change(0) + found%change(1), found%size(0) + found%size(1), found%postponed]
       counts = counts + found%counts
       failed = max(failed, found%failed)

@@ -14,7 +14,7 @@ module row_operator
   use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind
   implicit none
   private
-  public :: operator_of
+  public :: operator_of, turning_operator
 
 contains
 
@@ -47,6 +47,23 @@ contains
       t(c) = state%bodies%velo_ptr(k) + c - 1
     end do
   end subroutine operator_of
+
+  !> Computes H of body k in the rolling row of contact i, and the velocity triples that it applies to; count 0: the points of the body do not turn.
+  subroutine turning_operator(state, con, k, i, arm, count, h, t)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: k, i
+    real(dp), intent(in) :: arm         !< l of H u = l base^T w
+    integer(i4), intent(out) :: count, t(8)
+    real(dp), intent(inout) :: h(3,3,8)
+    integer(i4) :: c
+
+    c = state%bodies%conf_ptr(k)
+    call angular_blocks(state%bodies%kind(k), state%configurations%conf(:,c:c+3), arm*con%base(:,:,i), count, h(:,:,1:4))
+    do c = 1, count
+      t(c) = state%bodies%velo_ptr(k) + c - 1
+    end do
+  end subroutine turning_operator
 
   !> Computes N_a base^T for the nodes of the element that holds the point.
   pure subroutine element_operator(velo_ptr, element, weights, element_size, element_node, base, count, h, t)

@@ -20,13 +20,14 @@ contains
   !> block (spring_law); the window fills the first 14 places of block.
   !>
   !>   constraints, curves, local   handles (ConstraintTable, SpringCurves, LocalDynamics.handles)
+  !>   n                number of rows
   !>   dynamic, step    1: dynamics; h [time]
   !>   held             number of springs with Python functions
   !>   failed           a constraint whose curve is unknown, or -1
   !>   status           0 done; `table_unknown`
-  subroutine assemble_springs(constraints, curves, local, dynamic, step, held, failed, status)
+  subroutine assemble_springs(constraints, curves, local, n, dynamic, step, held, failed, status)
     integer(i8), intent(in) :: constraints, curves, local(6)
-    integer(i4), intent(in) :: dynamic
+    integer(i4), intent(in) :: n, dynamic
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: held, failed, status
     type(constraint_table) :: con
@@ -40,7 +41,7 @@ contains
     if (status == table_open) call open_table(curves, points, status)
     if (status == table_open) call open_local(local, loc, status)
     if (status /= table_open) return
-    do a = 0, int(con%rows, i4) - 1
+    do a = 0, n - 1
       if (loc%rows%kind(a) /= spring_row) cycle
       i = loc%rows%order(a)
       c = con%curve(i)

@@ -6,6 +6,7 @@ module stored_form
   use kind_numbers, only: contact_row => row_contact
   use row_block, only: law_size, row_options, sweep_figures, count_driving
   use row_families, only: solve_row
+  use rolling_rows, only: b_normal
   implicit none
   private
   public :: stored_velocities, stored_sweep
@@ -31,11 +32,11 @@ contains
   end subroutine stored_velocities
 
   !> Sweeps rows first, first + stride, ..., last, each with the newest reactions of its neighbours.
-  subroutine stored_sweep(first, last, stride, options, kind, driving, block, law, diagonal, free, v, row_ptr, column, &
+  subroutine stored_sweep(first, last, stride, options, kind, driving, contact, block, law, diagonal, free, v, row_ptr, column, &
                           off_diagonal, reaction, found)
     integer(i4), intent(in) :: first, last, stride
     type(row_options), intent(in) :: options
-    integer(i4), intent(in) :: kind(0:*), driving(0:*)
+    integer(i4), intent(in) :: kind(0:*), driving(0:*), contact(0:*)   !< contact: row of a rolling row's contact, or -1
     real(dp), intent(inout) :: block(block_size,0:*)
     real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), free(3,0:*), v(3,0:*)
     integer(i4), intent(in) :: row_ptr(0:*), column(0:*)
@@ -65,6 +66,7 @@ contains
       end if
       if (.not. solved) then
         r = reaction(:,a)
+        if (contact(a) >= 0) block(b_normal,a) = max(reaction(3,contact(a)), 0.0_dp)
         call solve_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), v(3,a), options, b, r, status)
         if (status /= status_solved) counts(status) = counts(status) + 1
         if (status > 1) failed = a

@@ -10,6 +10,7 @@ module velocity_form
   use kind_numbers, only: contact_row => row_contact
   use row_block, only: law_size, row_options, sweep_figures, count_driving
   use row_families, only: solve_row
+  use rolling_rows, only: b_normal
   implicit none
   private
   public :: gather_momenta, momentum_velocities, velocity_sweep
@@ -49,11 +50,11 @@ contains
   end subroutine momentum_velocities
 
   !> Sweeps rows first, first + stride, ..., last, and updates momenta after every change of a reaction.
-  subroutine velocity_sweep(first, last, stride, options, kind, driving, block, law, diagonal, free, v, entry_ptr, triple, entry, &
-                            momentum, reaction, found)
+  subroutine velocity_sweep(first, last, stride, options, kind, driving, contact, block, law, diagonal, free, v, entry_ptr, &
+                            triple, entry, momentum, reaction, found)
     integer(i4), intent(in) :: first, last, stride
     type(row_options), intent(in) :: options
-    integer(i4), intent(in) :: kind(0:*), driving(0:*)
+    integer(i4), intent(in) :: kind(0:*), driving(0:*), contact(0:*)   !< contact: row of a rolling row's contact, or -1
     real(dp), intent(inout) :: block(block_size,0:*)
     real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), free(3,0:*), v(3,0:*)
     integer(i4), intent(in) :: entry_ptr(0:*), triple(0:*)
@@ -89,6 +90,7 @@ contains
       end if
       if (.not. solved) then
         r = old
+        if (contact(a) >= 0) block(b_normal,a) = max(reaction(3,contact(a)), 0.0_dp)
         call solve_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), v(3,a), options, b, r, status)
         if (status /= status_solved) counts(status) = counts(status) + 1
         if (status > 1) failed = a

@@ -47,6 +47,7 @@ class ConstraintTable(Table):
         "other_point": ((3,), "f8", 0.0),  # second current point of a link; of a cohesive contact, the point on the slave
         "base": ((3, 3), "f8", 0.0),  # columns t1, t2, n, spatial
         "R": ((3,), "f8", 0.0),  # reaction (force averaged over the step), local
+        "moment": ((3,), "f8", 0.0),  # of a contact: moment of rolling and spinning friction on the master, averaged over the step, local
         "U": ((3,), "f8", 0.0),  # relative velocity at the end of the step, local
         "V": ((3,), "f8", 0.0),  # relative velocity at its start, local
         "gap": ((), "f8", 0.0),
@@ -153,6 +154,8 @@ class SurfaceMaterialTable(Table):
         "shear_strength": ((), "f8", 0.0),  # of bonds; `cohesion` is the normal one
         "fracture_energy": ((2,), "f8", 0.0),  # of bonds per unit area, normal and tangential
         "gap_aware": ((), "f8", 0.0),  # distance up to which open contacts count; 0: only overlaps count
+        "rolling_length": ((), "f8", 0.0),  # largest rolling moment over the normal reaction
+        "spinning_length": ((), "f8", 0.0),  # and largest spinning moment
     }
 
     def __init__(self):
@@ -166,6 +169,11 @@ class SurfaceMaterialTable(Table):
             if pair in surface:
                 return surface.index(pair)
         return 0
+
+    @property
+    def rolls(self) -> bool:
+        """Whether any material has rolling or spinning friction."""
+        return bool(self.view("rolling_length").any() or self.view("spinning_length").any())
 
     @property
     def reaches(self) -> np.ndarray:

@@ -420,6 +420,7 @@ class CONSTRAINT(Handle):
     R = _local("R", "Reaction (T1, T2, N) in the local base: force averaged over the last step.")
     U = _local("U", "Relative velocity (T1, T2, N) at the end of the step.")
     V = _local("V", "Relative velocity (T1, T2, N) at the start of the step.")
+    moment = _local("moment", "Moment (T1, T2, N) of rolling and spinning friction of a contact on its master in the local base, averaged over the last step.")
     gap = _scalar("gap", "Gap of a contact, negative when penetrating; of a link its elongation; stroke of a spring; else 0.")
     area = _scalar("area", "Area of a contact, else 0.")
     damage = _scalar("damage", "Damage of the bond of a 'COHESIVE' contact: 0 whole, 1 gone; else 0.")

@@ -270,6 +270,8 @@ class SURFACE_MATERIAL(Handle):
         Distance > 0 from which contacts are found, and may close up to touching within a step; 'OFF' (default): contacts
         are found once they overlap, and keep their overlap.  With SOLFEC (..., contacts = 'MANIFOLD') the default is the
         margin of every pair; the member then returns the largest.
+    rolling_length, spinning_length : float
+        Lengths >= 0: the moment against rolling is at most `rolling_length`, that against spinning `spinning_length` times the normal reaction.
     """
 
     __slots__ = ()
@@ -293,6 +295,8 @@ class SURFACE_MATERIAL(Handle):
         fs: float | None = None,
         Gf: float | None = None,
         Gs: float | None = None,
+        rolling_length: float = 0.0,
+        spinning_length: float = 0.0,
     ) -> None:
         simulation = simulation_of(solfec)
         domain = simulation.domain
@@ -308,6 +312,8 @@ class SURFACE_MATERIAL(Handle):
             "dashpot": checks.number(dashpot, "dashpot"),
             "hpow": checks.nonnegative(hpow, "hpow"),
             "gap_aware": _distance(simulation, gap_aware),
+            "rolling_length": checks.nonnegative(rolling_length, "rolling_length"),
+            "spinning_length": checks.nonnegative(spinning_length, "spinning_length"),
         }
         data |= _bond(model, data["cohesion"], {"ft": ft, "fs": fs, "Gf": Gf, "Gs": Gs})
         pair = sorted([*given, ANY_SURFACE, ANY_SURFACE][:2])
@@ -372,6 +378,8 @@ class SURFACE_MATERIAL(Handle):
     spring = _surface_member("spring", checks.nonnegative, "Normal stiffness.")
     dashpot = _surface_member("dashpot", checks.number, "Normal damping; negative: critical.")
     hpow = _surface_member("hpow", checks.nonnegative, "Power of Hertz's law.")
+    rolling_length = _surface_member("rolling_length", checks.nonnegative, "Largest moment against rolling over the normal reaction.")
+    spinning_length = _surface_member("spinning_length", checks.nonnegative, "Largest moment against spinning over the normal reaction.")
 
     @property
     def ft(self) -> float:

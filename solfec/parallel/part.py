@@ -273,6 +273,7 @@ def check(model) -> None:
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),
         "cracks": bool(model.cracks.of_body),
+        "rolling or spinning friction": model.surface_materials.rolls,
         f"the surface model {SurfaceModel(int(model.surface_materials.model[np.argmax(cohesive)])).name!r}": bool(cohesive.any()),
     }
     for what, present in refused.items():

@@ -72,6 +72,7 @@ DESCRIPTIONS = {
     "point": ("L", "current spatial point"),
     "base": ("1", "local base, [i, j]: component i of vector j of (t1, t2, n)"),
     "R": ("F", "reaction averaged over the step, components (t1, t2, n)"),
+    "moment": ("F L", "of a contact: moment of rolling and spinning friction on the master, averaged over the step, components (t1, t2, n)"),
     "U": ("L/T", "relative velocity at the end of the step, components (t1, t2, n)"),
     "V": ("L/T", "relative velocity at the start of the step, components (t1, t2, n)"),
     "gap": ("L", "gap; negative: penetration"),

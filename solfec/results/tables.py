@@ -67,7 +67,8 @@ def constraint_table(reader, number: int = -1, contacts: bool = False) -> dict[s
     dict
         id, kind, body1 (the reaction acts on it), body2 (0: none), surface1, surface2 (of these bodies) and material of contacts;
         x, y, z, the point; nx, ny, nz, the normal; rt1, rt2, rn, local components of the reaction, and rx, ry, rz, global ones;
-        ut1, ut2, un, local relative velocity at the end of the step; gap, area, birth (step), merit, residual.
+        ut1, ut2, un, local relative velocity at the end of the step; gap, area, birth (step), merit, residual; mt1, mt2, mn, local
+        components of the moment of rolling and spinning friction of contacts.
     """
     frame = reader.frame(number)
     rows = frame.constraints
@@ -88,7 +89,8 @@ def constraint_table(reader, number: int = -1, contacts: bool = False) -> dict[s
     columns |= vectors(("rt1", "rt2", "rn"), rows["R"])
     columns |= vectors(("rx", "ry", "rz"), np.einsum("nij,nj->ni", rows["base"], rows["R"]))
     columns |= vectors(("ut1", "ut2", "un"), rows["U"])
-    return columns | {name: rows[name].copy() for name in ("gap", "area", "damage", "birth", "merit", "residual")}
+    columns |= {name: rows[name].copy() for name in ("gap", "area", "damage", "birth", "merit", "residual")}
+    return columns | vectors(("mt1", "mt2", "mn"), rows["moment"])
 
 
 def frame_table(reader) -> dict[str, np.ndarray]:

@@ -11,6 +11,7 @@ VELOCITY_FORM_FROM = 7.0
 FULL_ROWS, SMALL_MATRIX = 300.0, 1e6
 ENTRIES_LACK, BLOCKS_LACK = 1, 4  # statuses of kernels that lack memory
 
+_list_rows = _kernels.row_list.list_rows
 _assemble_rows = _kernels.local_dynamics.assemble_rows
 _assemble_laws = _kernels.local_dynamics.assemble_laws
 _assemble_matrix = _kernels.coupling_blocks.assemble_matrix
@@ -19,7 +20,7 @@ _apply_reactions = _kernels.local_dynamics.apply_reactions
 
 
 def assemble_rows(local) -> None:
-    """Assemble order and operators of the rows, V, B and the diagonal blocks of W; choose the form of W.
+    """List the rows; assemble their operators, V, B and the diagonal blocks of W; choose the form of W.
 
     Parameters
     ----------
@@ -30,12 +31,19 @@ def assemble_rows(local) -> None:
     SolfecError
         A constraint acts on bodies that it cannot move.
     """
-    constraints, bodies, elements = local.constraints, local.bodies, local.elements
-    local.rows.reserve(constraints.n + 1)
+    constraints, bodies, elements, materials = local.constraints, local.bodies, local.elements, local.materials
+    local.rows.reserve(constraints.n + (constraints.contact_count if materials.rolls else 0) + 1)
+    local.colours, local.n, status = _list_rows(
+        bodies.handles, constraints.handle, materials.handle, local.handles, constraints.user_count, constraints.n > local.coloured_above,
+        local.colour_ptr,
+    )  # fmt: skip
+    local.contacts = local.n - constraints.user_count
+    if status:
+        _fail(local, -1, status)
     while True:
-        local.colours, entries, attachments, local.visits, failed, status = _assemble_rows(
+        entries, attachments, local.visits, failed, status = _assemble_rows(
             bodies.handles, constraints.handle, local.handles, local.implicit, elements.element_size, elements.element_node, local.step,
-            constraints.user_count, constraints.n > local.coloured_above, local.colour_ptr,
+            local.n,
         )  # fmt: skip
         if status != ENTRIES_LACK:
             break
@@ -65,8 +73,9 @@ def assemble_laws(local) -> None:
         A constraint acts on bodies that it cannot move.
     """
     failed, status = _assemble_laws(
-        local.bodies.handles, local.constraints.handle, local.materials.handle, local.handles, local.dynamic, local.epsilon, local.step
-    )
+        local.bodies.handles, local.constraints.handle, local.materials.handle, local.handles, local.n, local.dynamic, local.epsilon,
+        local.step,
+    )  # fmt: skip
     if failed >= 0 or status:
         _fail(local, failed, status)
 
@@ -75,7 +84,7 @@ def assemble_blocks(local, laying_out: bool, adding: bool) -> None:
     """Lay out the off-diagonal blocks of W, filled with zeros, and add the contributions of explicit bodies."""
     while True:
         blocks, status = _assemble_matrix(
-            local.bodies.handles, local.constraints.handle, local.handles, local.implicit, laying_out, adding
+            local.bodies.handles, local.constraints.handle, local.handles, local.n, local.implicit, laying_out, adding
         )
         if status != BLOCKS_LACK:
             break
@@ -94,7 +103,9 @@ def _fail(local, failed: int, status: int) -> None:
 def assemble_springs(local) -> int:
     """Assemble the laws of springs, between laws and blocks; return the number of springs that Python functions describe."""
     constraints = local.constraints
-    held, failed, status = _assemble_springs(constraints.handle, constraints.curves.handle, local.handles, local.dynamic, local.step)
+    held, failed, status = _assemble_springs(
+        constraints.handle, constraints.curves.handle, local.handles, local.n, local.dynamic, local.step
+    )
     if failed >= 0:
         raise SolfecError(
             f"the curve of constraint {int(constraints.id[failed])} (SPRING) is unknown: a continued run needs the input"
@@ -110,7 +121,7 @@ def apply_reactions(local) -> tuple[float, float]:
     elements = local.elements
     time = local.step if local.dynamic else 0.0  # in quasi-statics no work is counted
     contact, friction, status = _apply_reactions(
-        local.bodies.handles, local.constraints.handle, local.handles, elements.element_size, elements.element_node, time
+        local.bodies.handles, local.constraints.handle, local.handles, local.n, elements.element_size, elements.element_node, time
     )
     if status:
         _fail(local, -1, status)

@@ -68,6 +68,7 @@ class AutoSolver(ConstraintSolver):
     """
 
     SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
+    rolling = True
     stored_form = -2  # factorisations need the blocks of W, unless there are too many of them
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -25,6 +26,8 @@ class ConstraintSolver(ABC):
         Policy for a step that it does not solve: 'CONTINUE', 'EXIT' or 'CALLBACK'.
     names_contradictions : bool
         Whether the solver itself reports joints that contradict one another.
+    rolling : bool
+        Whether it solves rolling rows, that is rolling and spinning friction of contacts.
     """
 
     SETTINGS: tuple[str, ...] = ()
@@ -32,6 +35,7 @@ class ConstraintSolver(ABC):
     colouring = "OFF"
     failure = "CONTINUE"
     names_contradictions = False
+    rolling = False
 
     @abstractmethod
     def solve(self, local: LocalDynamics) -> SolverReport:
@@ -41,6 +45,11 @@ class ConstraintSolver(ABC):
     def class_name(self) -> str:
         """Name under which results store the settings of the solver."""
         return type(self).__name__
+
+    @property
+    def command(self) -> str:
+        """Name of its command, for messages: NewtonSolver is NEWTON_SOLVER."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).upper()
 
     def settings(self) -> dict[str, Any]:
         """Return the members in `SETTINGS`."""

@@ -79,7 +79,8 @@ def _identity(local: LocalDynamics, a: int) -> tuple:
     i = local.rows.order[a]
     slave = constraints.slave[i]
     pair = (int(identifiers[constraints.master[i]]), int(identifiers[slave]) if slave >= 0 else -1)
-    return ConstraintKind(int(constraints.kind[i])).name, constraints.point[:, i], pair, constraints.base[..., i]
+    kind = "ROLLING" if local.rows.contact[a] >= 0 else ConstraintKind(int(constraints.kind[i])).name
+    return kind, constraints.point[:, i], pair, constraints.base[..., i]
 
 
 def _name(local: LocalDynamics, a: int) -> str:

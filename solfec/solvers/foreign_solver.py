@@ -30,7 +30,7 @@ class ForeignSolver(ConstraintSolver):
     Parameters
     ----------
     solver : Solves
-        May have `SETTINGS` and `stored_form` (see `ConstraintSolver`).
+        May have `SETTINGS`, `stored_form` and `rolling` (see `ConstraintSolver`).
 
     Raises
     ------
@@ -41,11 +41,16 @@ class ForeignSolver(ConstraintSolver):
     def __init__(self, solver: Solves):
         self.solver = solver
         self.stored_form = getattr(solver, "stored_form", None)
+        self.rolling = getattr(solver, "rolling", False)
         self._velocities = GaussSeidelSolver(1.0, 1)
 
     @property
     def class_name(self) -> str:
         return type(self.solver).__name__
+
+    @property
+    def command(self) -> str:
+        return self.class_name
 
     def settings(self) -> dict[str, Any]:
         return {name: getattr(self.solver, name) for name in getattr(self.solver, "SETTINGS", ())}

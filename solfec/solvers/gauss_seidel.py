@@ -108,7 +108,7 @@ class GaussSeidelSolver(ConstraintSolver):
     """
 
     SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring")  # kept with results
-    names_contradictions = True
+    names_contradictions = rolling = True
 
     def __init__(
         self,

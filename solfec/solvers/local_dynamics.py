@@ -1,7 +1,7 @@
 """Local dynamics `U = B + W R` of all constraints, and reactions back on the bodies (Solfec-1.0's `ldy`).
 
-Rows stand in the order of the Gauss-Seidel sweep: contacts by birth step, newest first, then the user's constraints,
-last created first.  `W` has one of two forms, chosen by counts.  Block-CSR stores one summed 3x3 block per pair of
+Rows stand in the order of the Gauss-Seidel sweep: contacts by birth step, newest first, then their rolling and spinning friction, then the user's
+constraints, last created first.  `W` has one of two forms, chosen by counts.  Block-CSR stores one summed 3x3 block per pair of
 rows.  The velocity form stores the rows' operators on the bodies instead; its cost per row does not grow with the number of
 neighbours.
 """
@@ -18,7 +18,7 @@ from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
-from ..kinds import DRIVES, RowKind, SurfaceModel
+from ..kinds import DRIVES, BodyKind, RowKind, SurfaceModel
 from ..tables import Table, opened
 from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
 from .implicit_rows import rows_of
@@ -27,6 +27,10 @@ _relative_velocities = _kernels.newton.relative_velocities
 _draw_lines = _kernels.row_lines.draw_lines
 
 NO_ROWS = np.zeros(0, int)
+
+NO_ROLLING = (
+    "{} does not solve rolling and spinning friction (SURFACE_MATERIAL, 'rolling_length', 'spinning_length'); use GAUSS_SEIDEL_SOLVER or AUTO_SOLVER"
+)
 
 NO_VELOCITY = 1e-120  # squares of smaller ones could underflow; well below the errors that `constraint_measures` counts as none
 
@@ -44,14 +48,16 @@ def mask_of(kinds) -> np.ndarray:
     return mask
 
 
-OWN_LAWS = mask_of(int(model.row) for model in SurfaceModel if not model.row.family.plain_contact)
+OWN_LAWS = mask_of([RowKind.ROLLING, *(int(model.row) for model in SurfaceModel if not model.row.family.plain_contact)])
 
 
 class RowTable(Table):
-    """One row per constraint in the order of the sweep, and one more that ends the pointers."""
+    """Rows in the order of the sweep, and one more that ends the pointers."""
 
     COLUMNS = {
         "order": ((), "i4", 0),  # row of the constraint table
+        "contact": ((), "i4", -1),  # of a rolling row, the second row of a contact: the first one; else -1
+        "arm": ((), "f8", 0.0),  # of a rolling row: length at which turning counts as moving
         "kind": ((), "i4", 0),  # RowKind
         "block": ((16,), "f8", 0.0),  # numbers of the contact's block solve
         "law": ((8,), "f8", 0.0),  # gap, spring, dashpot, hpow, friction, restitution, cohesion force, shift
@@ -74,6 +80,7 @@ class RowTable(Table):
     }
     POINTS_INTO = {
         "order": "ConstraintTable",
+        "contact": "RowTable",
         "patch": "RowTable",
         "entry_ptr": "EntryTable",
         "slave_entry": "EntryTable",
@@ -124,7 +131,7 @@ class LocalDynamics:
     n : int
         Rows.
     contacts : int
-        Leading rows that are contacts; the user's constraints follow.
+        Leading rows that belong to contacts: their own, then rolling ones; the user's constraints follow.
     rows : RowTable
         V, B, R, U and laws of the rows.
     colours : int
@@ -215,7 +222,6 @@ class LocalDynamics:
         self.coloured_above = {"ON": -1, "AUTO": COLOURED_FROM}.get(colouring, NEVER)
         self.form = -1 if stored is None else int(stored)
         self.held = NO_ROWS
-        self.n, self.contacts = constraints.n, constraints.contact_count
         self.elements = within_step(bodies)
         self._list_implicit(self.elements)
         self.pointers.reserve(bodies.n + 1)
@@ -313,7 +319,7 @@ class LocalDynamics:
         constraint = int(self.rows.order[row])
         sides = self.constraints.master[constraint], self.constraints.slave[constraint]
         bodies = " and ".join(f"body {int(self.bodies.id[k])}" for k in sides if k >= 0)
-        kind = ConstraintKind(int(self.constraints.kind[constraint])).name
+        kind = "rolling friction" if self.rows.contact[row] >= 0 else ConstraintKind(int(self.constraints.kind[constraint])).name
         return f"constraint {int(self.constraints.id[constraint])} ({kind}) of {bodies}"
 
     def refuse_other_laws(self, solver: str) -> None:
@@ -321,6 +327,8 @@ class LocalDynamics:
         found = OWN_LAWS[self.rows.kind[: self.contacts]]
         if found.any():
             row = int(np.argmax(found))
+            if self.rows.contact[row] >= 0:
+                raise SolfecError(NO_ROLLING.format(solver))
             raise SolfecError(
                 f"{solver}: {self.name(row)} has the surface model {RowKind(int(self.rows.kind[row])).name!r}, whose law it does not know; "
                 "use GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER or AUTO_SOLVER"
@@ -330,6 +338,11 @@ class LocalDynamics:
         """Return a message about a row whose diagonal block of W is singular."""
         constraint = int(self.rows.order[row])
         sides = (int(side[constraint]) for side in (self.constraints.master, self.constraints.slave))
+        if self.rows.contact[row] >= 0 and (self.bodies.kind[list(sides)] == BodyKind.FINITE_ELEMENT).any():
+            return (
+                f"{self.name(row)} has rolling or spinning friction, which finite element bodies do not have; "
+                "give their surfaces a SURFACE_MATERIAL without 'rolling_length' and 'spinning_length'"
+            )
         if any(k >= 0 and self.implicit[k] for k in sides):
             return (
                 f"{self.name(row)} cannot act: the tangent matrix of a body with scheme 'DEF_LIM'"

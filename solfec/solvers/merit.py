@@ -36,7 +36,7 @@ def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tupl
     """
     rows = local.rows
     merit, residual = _kernels.merit.evaluate(
-        local.n, rows.kind, rows.driving, rows.block, rows.law, rows.diagonal, rows.B, rows.speed, rows.R,
+        local.n, rows.kind, rows.driving, rows.contact, rows.block, rows.law, rows.diagonal, rows.B, rows.speed, rows.R,
         rows.U if velocities is None else velocities, local.half_step,
         rows.merit, rows.residual,
     )  # fmt: skip

@@ -1,0 +1,114 @@
+!> The rows of a step: one per constraint, and a second one per contact with rolling or spinning friction.
+module row_list
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use row_colours, only: order_rows
+  use row_order, only: triples_of
+  use row_tables, only: local_tables, open_local
+  use state_tables, only: constraint_table, surface_material_table, open_table
+  use table_registry, only: table_open
+  use velocity_operator, only: obstacle_kind
+  implicit none
+  private
+  public :: list_rows
+
+contains
+
+  !> Orders the constraints as rows (row_colours), and puts rolling rows, in the order of their contacts, between the contacts and the user's constraints.
+  !>
+  !> Reads of bodies kind, velo_ptr and inverse_inertia; of constraints master, slave, birth and material; of surface materials the lengths.
+  !> Writes of rows, of which there is room for two per contact and one per other constraint, order, chunk_ptr, contact and arm.
+  !>
+  !>   bodies, constraints, materials, local   handles (BodyTable.handles, ConstraintTable.handle, SurfaceMaterialTable.handle, LocalDynamics.handles)
+  !>   users, coloured, colour_ptr, colours    see row_colours
+  !>   n                                       out: number of rows
+  !>   status                                  `table_open` or `table_unknown`
+  subroutine list_rows(bodies, constraints, materials, local, users, coloured, ncolourptr, colour_ptr, colours, n, status)
+    integer(i8), intent(in) :: bodies(3), constraints, materials, local(6)
+    integer(i4), intent(in) :: users, coloured, ncolourptr
+    integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
+    integer(i4), intent(out) :: colours, n, status
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: con
+    type(surface_material_table) :: mat
+    type(local_tables) :: loc
+
+    colours = 0
+    n = 0
+    call open_bodies(bodies, state, status)
+    if (status == table_open) call open_table(constraints, con, status)
+    if (status == table_open) call open_table(materials, mat, status)
+    if (status == table_open) call open_local(local, loc, status)
+    if (status /= table_open) return
+    n = int(con%rows, i4)
+    call order_rows(n, users, coloured, con%master, con%slave, con%birth, int(state%bodies%rows, i4), state%bodies%kind, &
+                    loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
+    loc%rows%contact(0:n-1) = -1
+    loc%rows%arm(0:n-1) = 0.0_dp
+    if (any(mat%rolling_length(0:mat%rows-1) > 0.0_dp .or. mat%spinning_length(0:mat%rows-1) > 0.0_dp)) &
+      call add_rolling_rows(users, state, con, mat, loc, n)
+  end subroutine list_rows
+
+  !> Adds the rolling rows behind the contacts; the user's constraints, the last rows, move up.
+  subroutine add_rolling_rows(users, state, con, mat, loc, n)
+    integer(i4), intent(in) :: users
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(surface_material_table), intent(in) :: mat
+    type(local_tables), intent(in) :: loc    !< columns of rows change
+    integer(i4), intent(inout) :: n
+    integer(i4) :: of_users(0:users-1), a, contacts, i
+    real(dp) :: arm
+
+    contacts = n - users
+    of_users = loc%rows%order(contacts:n-1)
+    n = contacts
+    do a = 0, contacts - 1
+      i = loc%rows%order(a)
+      if (.not. (mat%rolling_length(con%material(i)) > 0.0_dp .or. mat%spinning_length(con%material(i)) > 0.0_dp)) cycle
+      arm = arm_of(state, con%master(i), con%slave(i))
+      if (.not. arm > 0.0_dp) cycle
+      loc%rows%order(n) = i
+      loc%rows%contact(n) = a
+      loc%rows%arm(n) = arm
+      n = n + 1
+    end do
+    loc%rows%order(n:n+users-1) = of_users
+    loc%rows%contact(n:n+users-1) = -1
+    loc%rows%arm(n:n+users-1) = 0.0_dp
+    n = n + users
+  end subroutine add_rolling_rows
+
+  !> Length at which turning counts as moving: a force at this arm turns two bodies as readily as it moves them, arm^2 = tr(1/m)/tr(J^-1).
+  !> It scales angular velocities and moments only.  Zero if neither body turns.
+  real(dp) function arm_of(state, master, slave)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: master, slave
+    real(dp) :: turning, moving
+
+    turning = 0.0_dp
+    moving = 0.0_dp
+    call add(master)
+    call add(slave)
+    arm_of = 0.0_dp
+    if (turning > 0.0_dp .and. moving > 0.0_dp) arm_of = sqrt(moving/turning)
+
+  contains
+
+    subroutine add(k)
+      integer(i4), intent(in) :: k
+      integer(i4) :: first, last
+
+      if (state%bodies%kind(k) == obstacle_kind) return
+      first = state%bodies%velo_ptr(k)
+      last = first + triples_of(state%bodies%kind(k)) - 1
+      turning = turning + trace(state%triples%inverse_inertia(:,:,first))
+      moving = moving + trace(state%triples%inverse_inertia(:,:,last))
+    end subroutine add
+
+    pure real(dp) function trace(m)
+      real(dp), intent(in) :: m(3,3)
+      trace = m(1,1) + m(2,2) + m(3,3)
+    end function trace
+  end function arm_of
+end module row_list

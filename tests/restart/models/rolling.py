@@ -1,0 +1,16 @@
+"""Contacts with rolling and spinning friction among balls, a lens and a block, rigid and pseudo-rigid, that roll, spin, slide and rest."""
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/model')
+SURFACE_MATERIAL(solfec, friction=0.4, rolling_length=0.01, spinning_length=0.02)
+SURFACE_MATERIAL(solfec, 1, 3, friction=0.4)
+stone = BULK_MATERIAL(solfec, young=1E7, density=1000.0)
+GRAVITY(solfec, (1, 0.5, -9.81))
+floor = HULL([-2, -2, -1, 2, -2, -1, 2, 2, -1, -2, 2, -1, -2, -2, 0, 2, -2, 0, 2, 2, 0, -2, 2, 0], 1, 1)
+BODY(solfec, 'OBSTACLE', floor, stone)
+for k, kind in enumerate(('RIGID', 'PSEUDO_RIGID', 'RIGID', 'RIGID')):
+    ball = BODY(solfec, kind, SPHERE((0.21 * k, 0, 0.1), 0.1, 1, 2 + (k == 3)), stone)
+    INITIAL_VELOCITY(ball, (0.3 * k - 0.4, 0.1, 0), (0, 1, 5 * k))
+lens = BODY(solfec, 'RIGID', ELLIP((0, 1, 0.05), (0.2, 0.2, 0.05), 1, 2), stone)
+INITIAL_VELOCITY(lens, (0, 0, 0), (0.1, 0, 10))
+block = HULL([0, 0, 0, 0.2, 0, 0, 0.2, 0.2, 0, 0, 0.2, 0, 0, 0, 0.2, 0.2, 0, 0.2, 0.2, 0.2, 0.2, 0, 0.2, 0.2], 1, 2)
+INITIAL_VELOCITY(BODY(solfec, 'RIGID', TRANSLATE(block, (0, -1, 0.001)), stone), (1, 0, 0), (0.5, 1, 3))
+RUN(solfec, AUTO_SOLVER(1E-8), int(NON_SOLFEC_ARGV()[0]) * 1E-3)
