@@ -169,25 +169,6 @@ def test_pseudo_rigid_balls_roll_and_rest_as_rigid_ones(scheme):
         assert (body.velo[9] - before) / 0.1 == pytest.approx(expected, abs=0.01 * G * math.sin(slope))
 
 
-@pytest.mark.parametrize("solver", ["GAUSS_SEIDEL", "AUTO"])
-def test_a_ball_between_moving_plates_rolls_against_both(solver):
-    """A ball pressed between two plates rolls as one plate moves; its moments are l N each, and the plate needs 2 l N/(2 r) for them."""
-    length = 0.1 * RADIUS
-    solfec, bulk = plate(rolling_length=length, step=1e-3)
-    lid = s.BODY(solfec, "RIGID", box((-0.5, -0.5, 2 * RADIUS), (0.5, 0.5, 2 * RADIUS + 0.01)), bulk)
-    places = [(-0.3, -0.3), (0.3, -0.3), (0, 0.3)]
-    balls = [ball(solfec, bulk, (x, y, RADIUS)) for x, y in places]
-    s.CONTACT_EXCLUDE_BODIES(lid, solfec.bodies[0])
-    s.SET_VELOCITY(lid, lid.center, (1, 0, 0), 1.0)
-    s.RUN(solfec, SOLVERS[solver](), 0.25)  # the balls slide at first
-    for body in balls:
-        assert velocity(body)[0] == pytest.approx(0.5, abs=1e-6)
-    for contact in solfec.constraints:
-        if contact.kind == "CONTACT":
-            assert np.hypot(*contact.moment[:2]) == pytest.approx(length * contact.R[2], rel=1e-6)
-            assert contact.moment[2] == 0.0
-
-
 # --- the law in every step ----------------------------------------------------------------------------------------
 
 
