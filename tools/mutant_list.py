@@ -188,8 +188,8 @@ MUTANTS = [
     ),
     *_of(
         "fortran/solvers/local_dynamics.f90", (SYSTEMS, SCENES),
-        ("slaves are pushed like masters", "call pull(i, k, 2, con%slave_point(:,i), -r)", "call pull(i, k, 2, con%slave_point(:,i), r)"),
-        ("torques of slaves at the master's point", "call pull(i, k, 2, con%slave_point(:,i), -r)", "call pull(i, k, 2, con%master_point(:,i), -r)"),
+        ("slaves are pushed like masters", "call pull(a, i, 2, -r)", "call pull(a, i, 2, r)"),
+        ("slaves at the master's point", "if (side == 2) point = con%slave_point(:,i)", "if (side == 2) point = con%master_point(:,i)"),
         ("reactions are not turned into space", "(h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))", "(h(j,1,c)*r(1) + h(j,2,c)*r(2) + h(j,3,c)*r(3))"),
         ("open contacts keep their force", "if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp", "continue"),
         ("a root of the inverse mass", "entry(:,2,e) = h(:,2,k)*l(2,2) + h(:,3,k)*l(3,2)", "entry(:,2,e) = h(:,2,k)*l(2,2)"),
