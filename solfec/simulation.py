@@ -10,7 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import get_ident
 from time import perf_counter
 from typing import Any
@@ -386,8 +386,7 @@ class Simulation:
         domain = self.domain
         if self._world.size > 1:
             self._meet_to_run(solver)
-        self._course = None
-        with Interruption() as interruption:
+        with Interruption() as interruption, self._course_dropped():
             running, end = True, domain.time + duration
             self._discard_stale_stop()  # before the first frame, by which others see that the run has begun
             if self._continues:
@@ -447,6 +446,14 @@ class Simulation:
             if self.verbose == "ON" and (text := averaged_points.told(domain)):
                 progress.note(text)
             interruption.honour()
+
+    @contextmanager
+    def _course_dropped(self) -> Iterator[None]:
+        """Let go of the course at the end, since it holds this object: a model that the user drops is gone at once."""
+        try:
+            yield
+        finally:
+            self._course = None
 
     def _meet_to_run(self, solver) -> None:
         """Wait for the other processes at the beginning of a RUN; raise SolfecError if one does something else, or if the run cannot be divided."""
