@@ -459,14 +459,14 @@ contains
     type(constraint_table) :: con
     type(local_tables) :: loc
     integer(i4) :: a, i, k, j
-    real(dp) :: work(2), r(3), twice_mean(3)
+    real(dp) :: work(2), r(3)
 
     contact_work = 0.0_dp
     friction_work = 0.0_dp
     call open_all(bodies, constraints, local, state, con, loc, status)
     if (status /= table_open) return
     state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
-    !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work, r, twice_mean)
+    !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work, r)
     do k = 0, int(state%bodies%rows, i4) - 1
       do j = loc%pointers%attachment(k), loc%pointers%attachment(k+1) - 1
         a = loc%attachments%row(j)
@@ -475,65 +475,15 @@ contains
         if (con%master(i) == k) call pull(a, i, 1, r)
         if (con%slave(i) == k) call pull(a, i, 2, -r)
         if (con%kind(i) /= contact_row) cycle
-        twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
-        work = works_of(a, step, twice_mean, r)
+        work = works_of(loc, a, step)
         state%bodies%energy(4,k) = state%bodies%energy(4,k) + work(1)
         state%bodies%energy(5,k) = state%bodies%energy(5,k) + work(2)
       end do
     end do
     !$omp end parallel do
-    do a = 0, n - 1
-      i = loc%rows%order(a)
-      if (loc%rows%contact(a) >= 0) then
-        con%moment(:,i) = loc%rows%arm(a)*loc%rows%R(:,a)
-        r = loc%rows%R(1:3,a)
-        twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
-        work = works_of(a, step, twice_mean, r)
-        friction_work = friction_work + work(2)
-        cycle
-      end if
-      con%moment(:,i) = 0.0_dp
-      call copy(loc%rows%R(:,a), con%R(:,i))
-      if (con%joint(i) /= 0) con%reversing(:,i) = merge(loc%rows%V(:,a) + con%U(:,i), 0.0_dp, con%start(i) == joint_start_met)
-      call copy(loc%rows%U(:,a), con%U(:,i))
-      call copy(loc%rows%V(:,a), con%V(:,i))
-      con%merit(i) = loc%rows%merit(a)
-      con%residual(i) = loc%rows%residual(a)
-      if (loc%rows%lost(a) /= 0) con%cohesion(i) = 0.0_dp
-      call weaken(a, i)
-      if (con%kind(i) /= contact_row) cycle
-      r = loc%rows%R(1:3,a)
-      twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
-      work = works_of(a, step, twice_mean, r)
-      contact_work = contact_work + work(1)
-      friction_work = friction_work + work(2)
-    end do
+    call store_results(con, loc, n, step, contact_work, friction_work)
 
   contains
-
-    !> Updates the damage of a bond; a bond with damage 1 ends.
-    subroutine weaken(a, i)
-      integer(i4), intent(in) :: a, i
-      class(row_family), pointer :: family
-
-      family => family_of(loc%rows%kind(a))
-      if (.not. family%weakens) return
-      con%damage(i) = family%damaged(loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%diagonal(:,:,a), loc%rows%U(:,a), &
-                                     loc%rows%R(:,a))
-      if (con%damage(i) < 1.0_dp) return
-      con%damage(i) = 1.0_dp
-      con%cohesion(i) = 0.0_dp
-    end subroutine weaken
-
-    !> Work of the normal reaction, and of friction: of a rolling row, all is friction.
-    pure function works_of(a, step, twice_mean, r) result(work)
-      integer(i4), intent(in) :: a
-      real(dp), intent(in) :: step, twice_mean(3), r(3)
-      real(dp) :: work(2)
-
-      work = contact_works(step, twice_mean, r)
-      if (loc%rows%contact(a) >= 0) work = [0.0_dp, work(1) + work(2)]
-    end function works_of
 
     !> Adds H^T r of row a, constraint i, on one of its bodies.
     subroutine pull(a, i, side, r)
@@ -546,6 +496,68 @@ contains
       call add_transposed(count, h, t, r, state%triples%reaction)
     end subroutine pull
   end subroutine apply_reactions
+
+  !> Writes results of rows to their constraints, and adds the works of contacts.
+  subroutine store_results(con, loc, n, step, contact_work, friction_work)
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: step
+    real(dp), intent(inout) :: contact_work, friction_work
+    integer(i4) :: a, i
+    real(dp) :: work(2)
+
+    do a = 0, n - 1
+      i = loc%rows%order(a)
+      if (con%kind(i) == contact_row) then
+        work = works_of(loc, a, step)
+        contact_work = contact_work + work(1)
+        friction_work = friction_work + work(2)
+      end if
+      if (loc%rows%contact(a) >= 0) then
+        con%moment(:,i) = loc%rows%arm(a)*loc%rows%R(:,a)
+        cycle
+      end if
+      con%moment(:,i) = 0.0_dp
+      call copy(loc%rows%R(:,a), con%R(:,i))
+      if (con%joint(i) /= 0) con%reversing(:,i) = merge(loc%rows%V(:,a) + con%U(:,i), 0.0_dp, con%start(i) == joint_start_met)
+      call copy(loc%rows%U(:,a), con%U(:,i))
+      call copy(loc%rows%V(:,a), con%V(:,i))
+      con%merit(i) = loc%rows%merit(a)
+      con%residual(i) = loc%rows%residual(a)
+      if (loc%rows%lost(a) /= 0) con%cohesion(i) = 0.0_dp
+      call weaken(con, loc, a, i)
+    end do
+  end subroutine store_results
+
+  !> Updates the damage of a bond; a bond with damage 1 ends.
+  subroutine weaken(con, loc, a, i)
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: a, i
+    class(row_family), pointer :: family
+
+    family => family_of(loc%rows%kind(a))
+    if (.not. family%weakens) return
+    con%damage(i) = family%damaged(loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%diagonal(:,:,a), loc%rows%U(:,a), &
+                                   loc%rows%R(:,a))
+    if (con%damage(i) < 1.0_dp) return
+    con%damage(i) = 1.0_dp
+    con%cohesion(i) = 0.0_dp
+  end subroutine weaken
+
+  !> Works of the normal reaction and of friction of a contact's row; in a rolling row all is friction.
+  pure function works_of(loc, a, step) result(work)
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: a
+    real(dp), intent(in) :: step
+    real(dp) :: work(2), r(3), twice_mean(3)
+
+    r = loc%rows%R(1:3,a)
+    twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
+    work = contact_works(step, twice_mean, r)
+    if (loc%rows%contact(a) >= 0) work = [0.0_dp, work(1) + work(2)]
+  end function works_of
 
   !> Adds H_k^T r to the reactions of the triples.
   pure subroutine add_transposed(count, h, t, r, reaction)

@@ -18,6 +18,7 @@ SOLVERS = {
 }
 each_solver = pytest.mark.parametrize("solver", SOLVERS)
 RADIUS, G, STEP = 0.1, 9.81, 1e-3
+pytestmark = pytest.mark.usefixtures("fresh_session")  # GEOMETRIC_EPSILON goes with the unit of length
 
 
 def reversed_sweeps():
