@@ -8,7 +8,7 @@ changes in the whole model, the same in all processes, reaches the parts because
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from time import perf_counter
@@ -30,6 +30,15 @@ LASTING = 8  # steps for which copies last, if bodies keep their speeds
 BETTER = 0.95  # largest load of a new partition, over that of the old one, for which bodies are worth moving
 PATIENCE = 0.1  # seconds between looks for the file STOP
 PHASE = "PARBAL"
+#: Columns in which processes compare the models that they have made: of bodies, and of the tables of shapes.
+COMPARED = ("kind", "scheme", "rotation_disabled", "selfcontact", "damping", "mass", "volume", "centre", "tensor")
+SHAPES = {
+    "vertices": ("reference", "body"),
+    "vertex_lists": ("vertex",),
+    "faces": ("corner_ptr", "corner_count", "surface"),
+    "corners": ("vertex",),
+    "primitives": ("kind", "body", "volume_id", "surface", "radius", "radii", "orientation", "vertex_ptr", "vertex_count", "face_ptr", "face_count"),
+}
 
 
 @dataclass
@@ -59,6 +68,8 @@ class Divided:
     solver : GaussSeidelSolver or PenaltySolver
     balance : Balance
     requests : Requests
+    described : callable
+        Returns bytes that describe loads, materials and other settings, equal in all processes.
 
     Attributes
     ----------
@@ -73,9 +84,9 @@ class Divided:
         The model or the solver has features that cannot be divided yet, or processes have made different models.
     """
 
-    def __init__(self, whole, world, solver, balance: Balance, requests: Requests):
+    def __init__(self, whole, world, solver, balance: Balance, requests: Requests, described: Callable[[], bytes] = bytes):
         refuse(whole, solver)
-        self.whole, self.world, self.solver, self.balance, self.requests = whole, world, solver, balance, requests
+        self.whole, self.world, self.solver, self.balance, self.requests, self._described = whole, world, solver, balance, requests, described
         self.signal: int | None = None
         self.stop = False
         self.constraints = whole.constraints.n
@@ -85,18 +96,27 @@ class Divided:
         self.divide()
 
     def _compare(self) -> None:
-        """Raise SolfecError unless all processes have made the same model."""
-        model = self.whole
-        bodies = model.bodies
-        facts = (bodies.n, model.next_body_id, model.constraints.n, model.step, model.time, model.step_number)
-        columns = [table.view(name) for table, name in ((bodies, "id"), (bodies, "mass"), (bodies.configurations, "conf"), (bodies.triples, "velo"))]
-        sums = sha256(b"".join(np.ascontiguousarray(column).tobytes() for column in columns)).digest()
-        for rank, others in enumerate(self.world.gathered((facts, sums))):
-            if others != (facts, sums):
+        """Raise SolfecError, with the same words in all processes, unless all have made the same model."""
+        made = self.world.gathered({name: sha256(content).digest() for name, content in self._contents()})
+        for rank, others in enumerate(made):
+            differing = [name for name, content in others.items() if content != made[0][name]]
+            if differing:
                 raise SolfecError(
-                    f"RUN: process {self.world.rank} has made a model of {facts[0]} bodies, and process {rank} another one, of {others[0][0]} bodies; "
-                    "every process must make all bodies (RANK () is for printing and writing)"
+                    f"RUN: processes 0 and {rank} have made different models: they differ in {', '.join(differing)}; "
+                    "every process must make the same model (RANK () is for printing and writing)"
                 )
+
+    def _contents(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the names of all that makes up a model, with their bytes."""
+        model = self.whole
+        bodies, constraints = model.bodies, model.constraints
+        yield "bodies", _bytes_of(bodies, "id") + str(model.next_body_id).encode()
+        yield "properties of bodies", _bytes_of(bodies, *COMPARED)
+        yield "shapes", b"".join(_bytes_of(getattr(model.geometry, table), *columns) for table, columns in SHAPES.items())
+        yield "positions and velocities", _bytes_of(bodies.configurations, "conf") + _bytes_of(bodies.triples, "velo") + _bytes_of(bodies, "momentum")
+        yield "constraints", _bytes_of(constraints, "id", "kind", "R") + str(constraints.next_id).encode()
+        yield "time and step", repr((model.step, model.time, model.step_number)).encode()
+        yield "loads, materials or other settings", self._described()
 
     @property
     def model(self):
@@ -278,7 +298,7 @@ def refuse(whole, solver) -> None:
         check(whole)
         return
     if not isinstance(solver, GaussSeidelSolver) or getattr(solver, "anderson", False) or getattr(solver, "islands", False):
-        name = {"AcceleratedGaussSeidel": "GAUSS_SEIDEL_SOLVER with 'anderson' or 'islands'"}.get(type(solver).__name__, type(solver).__name__)
+        name = "GAUSS_SEIDEL_SOLVER with 'anderson' or 'islands'" if isinstance(solver, GaussSeidelSolver) else solver.command
         raise SolfecError(f"RUN: several processes support PENALTY_SOLVER and GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not {name}; run one process")
     if solver.colouring == "OFF":
         raise SolfecError("RUN: GAUSS_SEIDEL_SOLVER.colouring = 'OFF' asks for sweeps in the order of keys; several processes sweep by colours ('AUTO' or 'ON')")
@@ -292,6 +312,11 @@ def is_divisible(whole, solver) -> bool:
     except SolfecError:
         return False
     return True
+
+
+def _bytes_of(table, *columns: str) -> bytes:
+    """Return the rows of these columns as bytes."""
+    return b"".join(np.ascontiguousarray(table.view(column)).tobytes() for column in columns)
 
 
 def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import get_ident
 from time import perf_counter
 from typing import Any
@@ -27,6 +28,7 @@ from .interruption import NAMES_OF_SIGNALS, Interruption
 from .kinds import BodyKind, SurfaceModel
 from .parallel import communicator, partition
 from .progress import Percentage, Progress
+from .results import settings
 from .results.history import select
 from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
@@ -469,7 +471,8 @@ class Simulation:
         """Return the course of the model: whole, or divided among processes or by colours that do not depend on their number."""
         coloured = getattr(solver, "colouring", "") == "ON" and is_divisible(self.domain, solver)
         if self._world.size > 1 or coloured:
-            return Divided(self.domain, self._world, solver, self._balance, requests)
+            described = partial(settings.as_bytes, self.domain, solver)
+            return Divided(self.domain, self._world, solver, self._balance, requests, described)
         return Course(self.domain, solver, requests)
 
     def _tell_balance(self, balance: Balance, progress: Progress) -> None:

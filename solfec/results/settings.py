@@ -80,6 +80,13 @@ def describe(domain, functions: Functions, solver=None) -> dict:
     return json.loads(json.dumps(described))
 
 
+def as_bytes(domain, solver=None) -> bytes:
+    """Return all settings, and the time series and curves that they refer to, as bytes; equal models give equal bytes."""
+    functions = Functions()
+    described = json.dumps(describe(domain, functions, solver))
+    return described.encode() + b"".join(array.tobytes() for array in functions.take_fresh(0))
+
+
 def step_functions(domain) -> dict[str, int]:
     """How many functions of the user every step calls, by what gave them."""
     return {

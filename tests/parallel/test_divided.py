@@ -22,6 +22,7 @@ from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.partition import Balance, Partition, imbalance  # noqa: E402
 from solfec.results.records import constraint_records  # noqa: E402
 from solfec.solvers import merit  # noqa: E402
+from solfec.solvers.auto import AutoSolver  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 from solfec.solvers.penalty import PenaltySolver  # noqa: E402
 
@@ -178,17 +179,47 @@ def settled(model):
     return model
 
 
-def test_processes_that_make_different_models_are_told():
-    copies = [models.block(2), models.block(2)]
-    copies[1].delete_body(3)
-    with pytest.raises(SolfecError, match="every process must make all bodies"):
-        spmd(2, lambda world: Divided(copies[world.rank], world, solver(), Balance(), NOTHING))
+def faster(model):
+    model.bodies.triples.velo[0, 7] += 1e-9
+
+
+def bigger(model):
+    model.geometry.vertices.reference[0, 3] += 1e-9
+
+
+def denser(model):
+    model.bodies.mass[2] *= 1.001
+
+
+def later(model):
+    model.time += model.step
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda model: model.delete_body(3), "bodies, properties of bodies, shapes, positions and velocities"),
+        (faster, "positions and velocities;"), (bigger, "shapes;"), (denser, "properties of bodies;"), (later, "time and step;"),
+    ],
+)  # fmt: skip
+def test_processes_that_make_different_models_are_told_with_the_same_words(change, name):
+    copies = [models.block(2) for _ in range(3)]
+    change(copies[1])
+
+    def words(world):
+        with pytest.raises(SolfecError) as error:
+            Divided(copies[world.rank], world, solver(), Balance(), NOTHING)
+        return str(error.value)
+
+    said = spmd(3, words)
+    assert f"processes 0 and 1 have made different models: they differ in {name}" in said[0]
+    assert said[1] == said[2] == said[0]
 
 
 def test_what_several_processes_do_not_support_is_refused():
     keys = solver()
     keys.colouring = "OFF"
-    for wrong, text in ((keys, "colouring = 'OFF'"), (object(), "support PENALTY_SOLVER and GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not object")):
+    for wrong, text in ((keys, "colouring = 'OFF'"), (AutoSolver(), "support PENALTY_SOLVER and GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not AUTO_SOLVER")):
         with pytest.raises(SolfecError, match=text):
             divided.refuse(models.block(2), wrong)
     with pytest.raises(SolfecError, match="cannot be shared by processes yet; only obstacles and rigid bodies"):

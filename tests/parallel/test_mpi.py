@@ -119,6 +119,21 @@ def test_processes_that_go_different_ways_are_told(tmp_path):
     assert "process 0 is at RUN number 1" in errors or "process 1 is at BARRIER" in errors
 
 
+DIFFERENT = {
+    "friction": "SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.3 + 0.1 * RANK ())",
+    "gravity": "GRAVITY (solfec, (0, 0, -9.81 - RANK ()))",
+    "force": "FORCE (ball, 'SPATIAL', MASS_CENTER (ball), (1, 0, 0), TIME_SERIES ([0, 0, 1, 1 + RANK ()]))",
+    "solver": "solver.epsilon = 1e-5 * (1 + RANK ())",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("difference", DIFFERENT)
+def test_settings_that_differ_among_processes_are_told_once(tmp_path, difference):
+    _, errors = run(3, tmp_path, HEAP + DIFFERENT[difference] + "\n" + RUN, status=1)
+    assert errors.count("processes 0 and 1 have made different models: they differ in loads, materials or other settings") == 1, errors
+
+
 @pytest.mark.slow
 def test_what_is_not_built_is_refused_before_anything_is_written(tmp_path):
     _, errors = run(2, tmp_path, HEAP + "FIX_POINT (solfec.bodies[0], (0, 0, 1))" + RUN, status=1)
