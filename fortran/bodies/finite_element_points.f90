@@ -5,9 +5,9 @@
 module finite_element_points
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: constraint_table, finite_elements, primitive_table, open_table
+  use state_tables, only: constraint_table, finite_elements, primitive_table, surface_material_table, open_table
   use table_registry, only: table_open
-  use kind_numbers, only: sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid
+  use kind_numbers, only: sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid, bonded => surface_model_cohesive
   use velocity_operator, only: finite_element_kind
   use element_shapes, only: shape_values, reference_gradients, excess
   use inverse_maps, only: natural_coordinates
@@ -24,21 +24,22 @@ contains
   !> Reads master, slave, their primitives, base, gap, cohesion and birth of constraints, kind, element (-1: a part of a shape inside a
   !> background mesh, which is in several elements) and number of primitives, kind and pointers of bodies, conf, and of elements
   !> element_size, element_node, reference, overlap_first and overlap; writes element, weights, master_point, slave_point and, for
-  !> held contacts, point and other_point.
+  !> held contacts, point and other_point, and of bonds gap.
   !>
   !>   handles         BodyTable.handles
-  !>   constraints, primitives, elements   ConstraintTable, PrimitiveTable, FiniteElements
+  !>   constraints, materials, primitives, elements   ConstraintTable, SurfaceMaterialTable, PrimitiveTable, FiniteElements
   !>   first           first row of the constraint table that is a contact; all rows after it are contacts
   !>   now             number of this step
   !>   only_held       1: only held contacts, the cohesive ones of earlier steps, which keep their referential points and move with the master's
   !>   failed          first row whose point or element is not finite, or -1
   !>   status          `table_unknown`: a handle is not that of such a table
-  subroutine refer_contacts(handles, constraints, primitives, elements, first, now, only_held, failed, status)
-    integer(i8), intent(in) :: handles(3), constraints, primitives, elements, now
+  subroutine refer_contacts(handles, constraints, materials, primitives, elements, first, now, only_held, failed, status)
+    integer(i8), intent(in) :: handles(3), constraints, materials, primitives, elements, now
     integer(i4), intent(in) :: first, only_held
     integer(i4), intent(out) :: failed, status
     type(bodies_and_triples) :: state
     type(constraint_table) :: rows
+    type(surface_material_table) :: mat
     type(primitive_table) :: parts
     type(finite_elements) :: fe
     real(dp) :: x(3)
@@ -48,6 +49,7 @@ contains
     failed = -1
     call open_bodies(handles, state, status)
     if (status == table_open) call open_table(constraints, rows, status)
+    if (status == table_open) call open_table(materials, mat, status)
     if (status == table_open) call open_table(primitives, parts, status)
     if (status == table_open) call open_table(elements, fe, status)
     if (status /= table_open) return
@@ -74,8 +76,9 @@ contains
         if (found .and. held) rows%other_point(:,k) = placed(state, fe, rows%slave(k), rows%element(2,k), rows%weights(:,2,k))
         if (.not. found) failed = min(failed, k)
       end if
-      ! a bond has opened
-      if (rows%damage(k) > 0 .and. held) rows%gap(k) = dot_product(rows%base(:,3,k), rows%point(:,k) - rows%other_point(:,k))
+      ! shapes may touch elsewhere than the sides of a bond
+      if (held .and. mat%model(rows%material(k)) == bonded) &
+        rows%gap(k) = dot_product(rows%base(:,3,k), rows%point(:,k) - rows%other_point(:,k))
     end do
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1

@@ -27,7 +27,7 @@ def refer_contacts(model, only_held: bool = False) -> None:
     Parameters
     ----------
     model
-        Has `constraints`, `geometry` and `bodies` at the present configuration, and `step_number`.
+        Has `constraints`, `surface_materials`, `geometry` and `bodies` at the present configuration, and `step_number`.
     only_held : bool
         Update these cohesive contacts only.
 
@@ -39,8 +39,8 @@ def refer_contacts(model, only_held: bool = False) -> None:
     constraints, bodies = model.constraints, model.bodies
     elements = finite_elements.within_step(bodies)
     failed, status = _refer_contacts(
-        bodies.handles, constraints.handle, model.geometry.primitives.handle, elements.handle, constraints.user_count,
-        model.step_number, only_held,
+        bodies.handles, constraints.handle, model.surface_materials.handle, model.geometry.primitives.handle, elements.handle,
+        constraints.user_count, model.step_number, only_held,
     )  # fmt: skip
     opened(status)
     if failed >= 0:

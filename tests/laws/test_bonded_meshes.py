@@ -8,7 +8,7 @@ import pytest
 
 import solfec as s
 
-SOLVERS = {"GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-9, 2000), "NEWTON": s.NEWTON_SOLVER, "AUTO": s.AUTO_SOLVER}
+SOLVERS = {"GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-9, 2000), "NEWTON": lambda: s.NEWTON_SOLVER(1e-13), "AUTO": s.AUTO_SOLVER}
 YOUNG, STRENGTH, ENERGY = 1e8, 1e5, 100.0  # gone at the opening 2 ENERGY / STRENGTH
 RATE = 1e-3  # of the supports [length/time]
 
@@ -48,3 +48,23 @@ def test_bonds_of_nodes_that_elements_share_keep_their_area_and_strength(solver)
     assert damage == pytest.approx(expected, abs=2e-3)
     assert force == pytest.approx(STRENGTH * (1 - expected), rel=5e-3)
     assert area == pytest.approx(1.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("upside_down", [False, True])
+def test_whole_bonds_stay_closed_while_their_body_stretches(upside_down):
+    """The gap is that between the sides of the bond, whichever nodes of the mesh move."""
+    solfec = s.SOLFEC("QUASI_STATIC", 1e-2, None, contacts="MANIFOLD")
+    solfec.verbose = "OFF"
+    s.SURFACE_MATERIAL(solfec, model="COHESIVE", ft=STRENGTH, Gf=ENERGY)
+    bulk = s.BULK_MATERIAL(solfec, model="KIRCHHOFF", young=YOUNG, poisson=0.0, density=1000.0)
+    s.BODY(solfec, "OBSTACLE", s.HULL(unit_cube(1 if upside_down else -1), 1, 1), bulk)
+    cube = s.BODY(solfec, "FINITE_ELEMENT", s.HEX(unit_cube(0), 1, 1, 1, 1, [1] * 6), bulk, form="TL")
+    cube.scheme = "DEF_LIM"
+    for x, y in itertools.product((0, 1), repeat=2):
+        point = (x, y, 0 if upside_down else 1)
+        s.SET_VELOCITY(cube, point, (0, 0, -1 if upside_down else 1), RATE)
+        s.FIX_DIRECTION(cube, point, (1, 0, 0))
+        s.FIX_DIRECTION(cube, point, (0, 1, 0))
+    s.RUN(solfec, s.AUTO_SOLVER(), 0.5)
+    gaps = [c.gap for c in solfec.constraints if c.kind == "CONTACT"]
+    assert len(gaps) == 4 and max(map(abs, gaps)) < 1e-9, gaps
