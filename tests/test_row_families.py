@@ -17,7 +17,7 @@ from solfec.kinds import (
     SurfaceModel,
     SurfaceModelName,
 )
-from solfec.solvers.auto import CONE_OF_KIND, UNKNOWN
+from solfec.solvers.reduced_rows import CONE_OF_KIND, UNKNOWN
 
 ROOT = Path(__file__).parent.parent
 NAMED = {  # modules that may name several kinds: those that put constraints of each, and those that implement a law

@@ -12,17 +12,19 @@ module row_list
   private
   public :: list_rows
 
+  integer(i4), parameter :: rows_lack = 5
+
 contains
 
   !> Orders the constraints as rows (row_colours), and puts rolling rows, in the order of their contacts, between the contacts and the user's constraints.
   !>
   !> Reads of bodies kind, velo_ptr and inverse_inertia; of constraints master, slave, birth and material; of surface materials the lengths.
-  !> Writes of rows, of which there is room for two per contact and one per other constraint, order, chunk_ptr, contact and arm.
+  !> Writes of rows order, chunk_ptr, contact and arm.
   !>
   !>   bodies, constraints, materials, local   handles (BodyTable.handles, ConstraintTable.handle, SurfaceMaterialTable.handle, LocalDynamics.handles)
   !>   users, coloured, colour_ptr, colours    see row_colours
   !>   n                                       out: number of rows
-  !>   status                                  `table_open` or `table_unknown`
+  !>   status                                  `table_open`, `table_unknown`, or `rows_lack`: rows need room for two per contact and one per other constraint
   subroutine list_rows(bodies, constraints, materials, local, users, coloured, ncolourptr, colour_ptr, colours, n, status)
     integer(i8), intent(in) :: bodies(3), constraints, materials, local(6)
     integer(i4), intent(in) :: users, coloured, ncolourptr
@@ -32,6 +34,7 @@ contains
     type(constraint_table) :: con
     type(surface_material_table) :: mat
     type(local_tables) :: loc
+    logical :: rolls
 
     colours = 0
     n = 0
@@ -41,12 +44,16 @@ contains
     if (status == table_open) call open_local(local, loc, status)
     if (status /= table_open) return
     n = int(con%rows, i4)
+    rolls = any(mat%rolling_length(0:mat%rows-1) > 0.0_dp .or. mat%spinning_length(0:mat%rows-1) > 0.0_dp)
+    if (rolls .and. size(loc%rows%order) < 2*n - users + 1) then   ! one more ends the pointers
+      status = rows_lack
+      return
+    end if
     call order_rows(n, users, coloured, con%master, con%slave, con%birth, int(state%bodies%rows, i4), state%bodies%kind, &
                     loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
     loc%rows%contact(0:n-1) = -1
     loc%rows%arm(0:n-1) = 0.0_dp
-    if (any(mat%rolling_length(0:mat%rows-1) > 0.0_dp .or. mat%spinning_length(0:mat%rows-1) > 0.0_dp)) &
-      call add_rolling_rows(users, state, con, mat, loc, n)
+    if (rolls) call add_rolling_rows(users, state, con, mat, loc, n)
   end subroutine list_rows
 
   !> Adds the rolling rows behind the contacts; the user's constraints, the last rows, move up.

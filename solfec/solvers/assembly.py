@@ -9,7 +9,7 @@ from ..errors import SolfecError
 VELOCITY_FORM_FROM = 7.0
 #: Under form -2, W is stored if it has at most FULL_ROWS blocks per row, or at most SMALL_MATRIX blocks in all.
 FULL_ROWS, SMALL_MATRIX = 300.0, 1e6
-ENTRIES_LACK, BLOCKS_LACK = 1, 4  # statuses of kernels that lack memory
+ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # statuses of kernels that lack memory
 
 _list_rows = _kernels.row_list.list_rows
 _assemble_rows = _kernels.local_dynamics.assemble_rows
@@ -32,11 +32,15 @@ def assemble_rows(local) -> None:
         A constraint acts on bodies that it cannot move.
     """
     constraints, bodies, elements, materials = local.constraints, local.bodies, local.elements, local.materials
-    local.rows.reserve(constraints.n + (constraints.contact_count if materials.rolls else 0) + 1)
-    local.colours, local.n, status = _list_rows(
-        bodies.handles, constraints.handle, materials.handle, local.handles, constraints.user_count, constraints.n > local.coloured_above,
-        local.colour_ptr,
-    )  # fmt: skip
+    local.rows.reserve(constraints.n + 1)
+    while True:
+        local.colours, local.n, status = _list_rows(
+            bodies.handles, constraints.handle, materials.handle, local.handles, constraints.user_count, constraints.n > local.coloured_above,
+            local.colour_ptr,
+        )  # fmt: skip
+        if status != ROWS_LACK:
+            break
+        local.rows.reserve(constraints.n + constraints.contact_count + 1)
     local.contacts = local.n - constraints.user_count
     if status:
         _fail(local, -1, status)

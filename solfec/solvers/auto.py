@@ -18,20 +18,18 @@ from .contact_problem import COUNTS, ContactProblem, Islands, Method, norm, summ
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
 from .gauss_seidel import GaussSeidelSolver
-from .local_dynamics import NO_ROWS, LocalDynamics, RowKind, mask_of
+from .local_dynamics import NO_ROWS, LocalDynamics, RowKind, bits_of
+from .reduced_rows import CONE_OF_KIND, UNKNOWN, ReducedRows
 from .report import SolverReport
 from .spring_tangents import SpringTangents
 
-FRICTION, COHESION = 4, 6  # places in the law data of a contact
+FRICTION = 4  # place in the law data of a contact
 LINK_LENGTH = 3
-UNKNOWN = -1
 LINK = int(RowKind.RIGLNK)
-CONE_OF_KIND = np.full(max(RowKind) + 1, UNKNOWN, np.int32)
-for _kind, _family in ROW_FAMILIES.items():
-    CONE_OF_KIND[_kind] = UNKNOWN if _family.cone is None else _family.cone
-MASKED = mask_of(kind for kind, family in ROW_FAMILIES.items() if family.masked)
-SPRINGS = mask_of(SpringTangents.KINDS)
-TREATED = (CONE_OF_KIND != UNKNOWN) | SPRINGS | mask_of([DashpotRows.KIND])  # kinds of rows that need no sweeps
+# Sets of kinds of rows, by bits
+LINKS, DASHPOTS, SPRINGS = bits_of([LINK]), bits_of([DashpotRows.KIND]), bits_of(SpringTangents.KINDS)
+MASKED = bits_of(kind for kind, family in ROW_FAMILIES.items() if family.masked)
+TREATED = bits_of(np.flatnonzero(CONE_OF_KIND != UNKNOWN)) | SPRINGS | DASHPOTS  # kinds of rows that need no sweeps
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
 MOST_UPDATES = 20  # of linearised links and springs
 SOFT = 0.1  # |g| W_NN, the effect of a spring's force on its own velocity: below this value the force counts as given
@@ -88,7 +86,7 @@ class AutoSolver(ConstraintSolver):
         self.methods: dict[str, int] = {}
         self.iterations: dict[str, int] = dict.fromkeys(COUNTS, 0)
         self._islands = Islands(split)
-        self._kind, self._free = np.zeros(0, np.int32), np.zeros((3, 0), order="F")  # arrays of a step, which kernels know
+        self._reduced = ReducedRows()
         self._sweeps = GaussSeidelSolver(self.epsilon, max(self.maxiter, 1000))
 
     def solve(self, local: LocalDynamics) -> SolverReport:
@@ -97,8 +95,8 @@ class AutoSolver(ConstraintSolver):
         Gauss-Seidel solves the whole step in three cases: the step has cohesive SPRING_DASHPOT contacts, whose law is no cone; it has other laws
         that only sweeps can solve; or iterations with the tangents of springs and contacts do not converge to their forces.
         """
-        present = np.bincount(local.rows.kind[: local.n], minlength=len(TREATED)) > 0  # kinds of rows
-        if local.n == 0 or (present & ~TREATED).any() or (present[DashpotRows.KIND] and DashpotRows.cohesive(local)):
+        present, sizes = local.survey()
+        if local.n == 0 or present & ~TREATED or (present & DASHPOTS and DashpotRows.cohesive(local)):
             return self._swept(local)
         # Many contacts of one pair of bodies are all coupled: the number of blocks of W grows with the square of their number, although the
         # rank of W is at most the number of the bodies' degrees of freedom.  Sweeps in the velocity form need no blocks.
@@ -106,7 +104,7 @@ class AutoSolver(ConstraintSolver):
             return self._swept(local)
         local.require_blocks()
         start = local.rows.R[:, : local.n].copy()
-        solution = self._solved(local, present, SpringTangents(local) if present[SPRINGS].any() else None)
+        solution = self._solved(local, present, sizes)
         if solution is None:
             local.rows.R[:, : local.n] = start
             return self._swept(local)
@@ -142,34 +140,33 @@ class AutoSolver(ConstraintSolver):
         self.iters, self.error, report.iterations, report.solver = iterations, report.status, iterations, "AUTO"
         return report
 
-    def _solved(self, local: LocalDynamics, present: np.ndarray, springs: SpringTangents | None):
+    def _solved(self, local: LocalDynamics, present: int, sizes: tuple[float, float]):
         """Compute reactions in `local.rows.R`; linearise links and springs, which are not linear in U, until their laws hold.
 
-        `present` is a mask of the kinds of rows that the step has.  Return the solution, or None if the laws of springs do not hold in
-        the end.
+        `present` and `sizes` are those of `LocalDynamics.survey`.  Return the solution, or None if the laws of springs do not hold in the end.
         """
         rows, n = local.rows, local.n
-        kind, q = self._arrays(rows.kind.size)
-        np.take(CONE_OF_KIND, rows.kind, out=kind)
-        _, cohesion = reduced_velocity(local, q)
-        lines = SpringRows(local, springs, kind, q) if springs else None
+        form = self._reduced
+        form.fill(local)
+        kind, q = form.cone, form.q
+        lines = SpringRows(local, SpringTangents(local), kind, q) if present & SPRINGS else None
         block, diagonal = (lines.block, lines.diagonal) if lines else (rows.block, rows.diagonal)
         q_used, off_diagonal = (lines.q, lines.off_diagonal) if lines else (q, local.blocks.block)
         dashpots = None
-        if present[DashpotRows.KIND]:
+        if present & DASHPOTS:
             if not lines:
                 block, diagonal, q_used = (values.copy(order="F") for values in (block, diagonal, q))
             dashpots = DashpotRows(local, kind, diagonal, block, q_used)
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
-        links = np.flatnonzero(rows.kind[:n] == LINK) if present[LINK] else NO_ROWS
+        links = np.flatnonzero(rows.kind[:n] == LINK) if present & LINKS else NO_ROWS
         operators = local.operators()
-        size, driven_size = local.free_size(), local.free_size(driving=True)
+        size, driven_size = sizes
         reactions, unmet, total = rows.R, 0.0, None
-        if not (q[:, :n].any() or springs or links.size):
+        if not (form.moving or lines or links.size):
             reactions[:, :n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
-        reduced = None if lines or dashpots or cohesion.any() or self.method != Method.AUTO else Eliminated.of(local, kind)
-        masked = present[MASKED].any()  # their diagonal blocks are larger than the bodies' contributions
+        reduced = None if lines or dashpots or form.cohesive or self.method != Method.AUTO else Eliminated.of(local, kind)
         bent = links.size or lines or dashpots  # rows that are not linear in U
+        yields = bool(lines or dashpots or present & MASKED)  # diagonal blocks of masked rows are larger than the bodies' contributions
         for update in range(MOST_UPDATES if bent else 1):
             if bent:
                 local.velocities(rows.U)
@@ -194,13 +191,15 @@ class AutoSolver(ConstraintSolver):
                         break
                     continue
                 reduced = total = None  # W is too close to singular for this elimination
-            reactions[2, :n] += cohesion
+            if form.cohesive:
+                reactions[2, :n] += form.cohesion[:n]
             counts = self._islands.solve(
                 n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
-                lines.scaled(operators) if lines else operators, yields=bool(lines or dashpots or masked),
+                lines.scaled(operators) if lines else operators, yields=yields,
                 driving=rows.driving, driven_size=driven_size, speed=rows.speed,
             )  # fmt: skip
-            reactions[2, :n] -= cohesion
+            if form.cohesive:
+                reactions[2, :n] -= form.cohesion[:n]
             if lines:
                 lines.unscale()
             total = counts.copy() if total is None else _added(total, counts)
@@ -217,12 +216,6 @@ class AutoSolver(ConstraintSolver):
         if reduced:
             solution.methods["DIRECT"] = 1
         return solution
-
-    def _arrays(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return memory for cones (size,) and free velocities (3, size) of rows, the same as long as the size is."""
-        if self._kind.size != size:
-            self._kind, self._free = np.zeros(size, np.int32), np.zeros((3, size), order="F")
-        return self._kind, self._free
 
     @staticmethod
     def _missed(local: LocalDynamics, lines: SpringRows | None, dashpots: DashpotRows | None) -> float:
@@ -374,31 +367,6 @@ class AcceleratedGaussSeidel(GaussSeidelSolver):
         return report
 
 
-def reduced_velocity(local: LocalDynamics, q: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the free velocity (3, capacity) of the reduced form, which includes cohesion and targets of all rows, and cohesion (n,).
-
-    It is written into `q` if that is given.
-    """
-    rows, n = local.rows, local.n
-    q = np.zeros_like(rows.free) if q is None else q
-    np.copyto(q, rows.free)
-    cohesion = folded_cohesion(local)
-    if cohesion.any():
-        blocks = int(rows.block_ptr[n])
-        column = local.blocks.column[:blocks]
-        row = np.repeat(np.arange(n), np.diff(rows.block_ptr[: n + 1]))
-        for axis in range(3):
-            pull = local.blocks.block[axis, 2, :blocks] * cohesion[column]
-            q[axis, :n] -= np.bincount(row, pull, minlength=n)
-    return q, cohesion
-
-
-def folded_cohesion(local: LocalDynamics) -> np.ndarray:
-    """Return the cohesive forces (n,) that the reduced form adds to normal reactions of cones."""
-    rows, n = local.rows, local.n
-    return np.where(CONE_OF_KIND[rows.kind[:n]] == Cone.CONTACT, rows.law[COHESION, :n], 0.0)
-
-
 def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
     """Return the normal velocities with which links have their length at the end of the step, given the present tangential ones."""
     law, k = local.rows.law, local.half_step
@@ -415,16 +383,16 @@ def contact_problem(local: LocalDynamics, name: str = "") -> ContactProblem:
     The target of a link is the normal velocity with which it keeps its length at the tangential one of the step.
     """
     rows, n = local.rows, local.n
-    kind = CONE_OF_KIND[rows.kind[:n]]
+    local.require_blocks()
+    form = ReducedRows(local)
+    kind, q = form.cone[:n], form.q
     if (kind == UNKNOWN).any():
         raise ValueError("constraints follow laws that are no cones")
-    local.require_blocks()
     blocks = int(rows.block_ptr[n])
-    q, _ = reduced_velocity(local)
     links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
     q[2, links] = rows.B[2, links] - link_velocity(local, links)
     friction = np.where(kind == Cone.CONTACT, rows.law[FRICTION, :n], 0.0)
     return ContactProblem(
         rows.block_ptr[: n + 1].copy(), local.blocks.column[:blocks].copy(), local.blocks.block[..., :blocks].copy(order="F"),
-        rows.diagonal[..., :n].copy(order="F"), q[:, :n].copy(order="F"), friction, kind.copy(), name,
+        rows.diagonal[..., :n].copy(order="F"), q[:, :n].copy(order="F"), friction, kind, name,
     )  # fmt: skip

@@ -329,10 +329,8 @@ class Islands:
 
 def summary(r, u, residual, natural_map, islands: int, counts: np.ndarray) -> Solution:
     """Make a Solution from the kernel's counts per island."""
-    status = int(counts[1].max(initial=0))
+    status, *iterations = counts[1:].max(axis=1, initial=0).tolist()
     solved_by = np.bincount(counts[0, :islands], minlength=len(METHODS)).tolist()
-    return Solution(
-        r, u, residual, natural_map, STATUS[status], islands, int((counts[1, :islands] > 0).sum()),
-        dict(zip(COUNTS, counts[2:].max(axis=1, initial=0).tolist(), strict=True)),
-        {name: number for name, number in zip(METHODS, solved_by, strict=True) if number},
-    )  # fmt: skip
+    unsolved = int((counts[1, :islands] > 0).sum()) if status else 0
+    methods = {name: number for name, number in zip(METHODS, solved_by, strict=True) if number}
+    return Solution(r, u, residual, natural_map, STATUS[status], islands, unsolved, dict(zip(COUNTS, iterations, strict=True)), methods)

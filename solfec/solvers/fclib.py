@@ -15,9 +15,10 @@ import numpy as np
 
 from ..errors import SolfecError
 from ..kinds import Cone
-from .auto import CONE_OF_KIND, UNKNOWN, contact_problem, folded_cohesion
+from .auto import contact_problem
 from .contact_problem import ContactProblem, from_matrix
 from .local_dynamics import LocalDynamics
+from .reduced_rows import CONE_OF_KIND, UNKNOWN, ReducedRows
 
 FROM_FILE = np.array([1, 2, 0])  # places of (T1, T2, N) in a file's order
 TO_FILE = np.array([2, 0, 1])
@@ -187,7 +188,7 @@ def write_step(path, local: LocalDynamics, title: str = "solfec") -> None:
         raise SolfecError(f"{path}: the step has no contacts, so that there is no problem to write")
     problem = contact_problem(local, Path(path).name)
     reactions = rows.R[:, :n].copy()
-    reactions[2] += folded_cohesion(local)
+    reactions[2] += ReducedRows(local).cohesion[:n]
     velocities = (problem.matrix() @ reactions.T.ravel()).reshape(n, 3).T + problem.q
     problem.off_diagonal /= local.step
     problem.diagonal /= local.step

@@ -25,6 +25,7 @@ from .implicit_rows import rows_of
 
 _relative_velocities = _kernels.newton.relative_velocities
 _draw_lines = _kernels.row_lines.draw_lines
+_survey_rows = _kernels.reduced_form.survey_rows
 
 NO_ROWS = np.zeros(0, int)
 
@@ -46,6 +47,11 @@ def mask_of(kinds) -> np.ndarray:
     mask = np.zeros(max(RowKind) + 1, bool)
     mask[list(kinds)] = True
     return mask
+
+
+def bits_of(kinds) -> int:
+    """Return a set of kinds of rows as an integer with a bit for each."""
+    return sum(1 << int(kind) for kind in set(kinds))
 
 
 OWN_LAWS = mask_of([RowKind.ROLLING, *(int(model.row) for model in SurfaceModel if not model.row.family.plain_contact)])
@@ -244,21 +250,26 @@ class LocalDynamics:
         first = self.pointers.attachment
         return bool(self._implicit_rows) and bool((np.diff(first[: n + 1])[self.implicit[:n] > 0] > 0).any())
 
-    def free_size(self, driving: bool = False) -> float:
-        """Return the norm of B over the rows that do not drive obstacles, or over those that do; if it is zero, that of B less prescribed velocities, or 1.
+    def survey(self) -> tuple[int, tuple[float, float]]:
+        """Return the kinds of rows that there are (bit k: kind k), and the sizes of the rows that do not drive obstacles, and of those that do.
 
-        Velocities below `NO_VELOCITY` count as zero.
+        The size is the norm of B; if it is zero, that of B less prescribed velocities, or 1.  Velocities below `NO_VELOCITY` count as zero.
         """
-        rows = (self.rows.driving[: self.n] > 0) == driving
-        count = np.count_nonzero(rows)
-        if not count:
-            return 1.0
-        with np.errstate(over="ignore", invalid="ignore"):
-            for velocities in (self.rows.B[:, : self.n], self.rows.free[:, : self.n]):
-                size = float(np.linalg.norm(velocities if count == self.n else velocities[:, rows]))
-                if not size < NO_VELOCITY:
-                    return size
-        return self._size_asked(rows) or 1.0
+        present, counts, norms, status = _survey_rows(self.handles, self.n)
+        opened(status)
+        counts, norms = counts.tolist(), norms.T.tolist()
+        return present, (self._size(False, counts[0], norms[0]), self._size(True, counts[1], norms[1]))
+
+    def free_size(self) -> float:
+        """Return the size of the rows that do not drive obstacles (`survey`)."""
+        return self.survey()[1][0]
+
+    def _size(self, driving: bool, count: int, norms: list[float]) -> float:
+        """Return the size of `count` rows with these norms of B, and of B less prescribed velocities."""
+        for size in norms if count else ():
+            if not size < NO_VELOCITY:
+                return size
+        return (self._size_asked((self.rows.driving[: self.n] > 0) == driving) if count else 0.0) or 1.0
 
     def _size_asked(self, rows: np.ndarray) -> float:
         """Return the norm of the velocities that laws along axes of joints cause in some rows, for a model that nothing else moves."""

@@ -11,11 +11,11 @@ from .. import _kernels
 from ..errors import SolfecError
 from ..kinds import ROW_FAMILIES, Cone
 from . import merit, parameters, siconos_process
-from .auto import reduced_velocity
 from .constraint_solver import ConstraintSolver
 from .contact_problem import ContactProblem, norm
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import LocalDynamics, RowKind
+from .reduced_rows import ReducedRows
 from .report import SolverReport
 from .siconos_library import SOLVERS
 
@@ -122,7 +122,8 @@ class _Contacts:
     def __init__(self, local: LocalDynamics, cones: np.ndarray):
         rows, n = local.rows, local.n
         self.local, self.cones = local, cones
-        self.free, self.cohesion = reduced_velocity(local)
+        form = ReducedRows(local)
+        self.free, self.cohesion = form.q, form.cohesion[: local.n]
         self.friction = rows.law[FRICTION, cones].copy()
         number = np.full(n, -1)
         number[cones] = np.arange(cones.size)

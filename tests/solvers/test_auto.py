@@ -19,6 +19,7 @@ from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
 from solfec.solvers.constraint_solver import ConstraintSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.local_dynamics import RowKind
+from solfec.solvers.reduced_rows import ReducedRows
 
 STEPS = ("m01_000", "m03_020", "m08_300", "m12_000", "m13_050")
 
@@ -179,5 +180,5 @@ def test_exported_step_has_the_residual_of_the_step(tmp_path):
     fclib.write_step(tmp_path / "step.hdf5", local)
     solution = contact_problem.solve(fclib.read(tmp_path / "step.hdf5"), 1e-9)
     AutoSolver(1e-9).solve(local)
-    shift = auto.reduced_velocity(local)[0][:, : local.n] - local.rows.B[:, : local.n]
+    shift = ReducedRows(local).q[:, : local.n] - local.rows.B[:, : local.n]
     assert solution.u == pytest.approx(local.rows.U[:, : local.n] + shift, abs=1e-6 * np.abs(solution.u).max() + 1e-9)

@@ -1,0 +1,90 @@
+!> A step in the form that solvers of cones take, and what they must know of its rows beforehand.
+module reduced_form
+  use kinds, only: dp, i4, i8
+  use row_block, only: l_cohesion
+  use row_tables, only: local_tables, open_local
+  use table_registry, only: table_open
+  implicit none
+  private
+  public :: survey_rows, reduce_rows
+
+contains
+
+  !> Which kinds of rows a step has, and how large its free velocities are.
+  !>
+  !> Reads of rows kind, driving, B and free.
+  !>
+  !>   local    handles (LocalDynamics.handles)
+  !>   n        rows
+  !>   present  out: bit k is set if a row is of kind k
+  !>   counts   (2) out: rows that do not drive obstacles, and those that do
+  !>   norms    (2,2) out: norms of B and of free over the rows of each group
+  !>   status   `table_open` or `table_unknown`
+  subroutine survey_rows(local, n, present, counts, norms, status)
+    integer(i8), intent(in) :: local(6)
+    integer(i4), intent(in) :: n
+    integer(i8), intent(out) :: present
+    integer(i4), intent(out) :: counts(2), status
+    real(dp), intent(out) :: norms(2,2)
+    type(local_tables) :: loc
+    integer :: a, group
+
+    present = 0
+    counts = 0
+    norms = 0.0_dp
+    call open_local(local, loc, status)
+    if (status /= table_open) return
+    associate (rows => loc%rows)
+      do a = 0, n - 1
+        present = ibset(present, rows%kind(a))
+        group = merge(2, 1, rows%driving(a) > 0)
+        counts(group) = counts(group) + 1
+        norms(:,group) = norms(:,group) + [sum(rows%B(:,a)**2), sum(rows%free(:,a)**2)]
+      end do
+    end associate
+    norms = sqrt(norms)
+  end subroutine survey_rows
+
+  !> Makes q and the cones of u = W r + q, r = R + c, with the cohesive forces c of contacts.
+  !>
+  !> Reads of rows kind, law, free and block_ptr, and off-diagonal blocks of W if a contact is cohesive (the law of a row has put its own share in free).
+  !>
+  !>   local, n         see survey_rows
+  !>   cone_of_kind (0:nkind-1), friction_cone   cone of every kind of row; the one in which reactions of contacts lie
+  !>   cone (0:nrow-1), q (3,0:nrow-1), cohesion (0:nrow-1)   out
+  !>   cohesive         out: 1 if any cohesion is not zero
+  !>   moving           out: 1 if any q is not zero
+  !>   status           see survey_rows
+  subroutine reduce_rows(local, n, nkind, cone_of_kind, friction_cone, nrow, cone, q, cohesion, cohesive, moving, status)
+    integer(i8), intent(in) :: local(6)
+    integer(i4), intent(in) :: n, nkind, friction_cone, nrow
+    integer(i4), intent(in) :: cone_of_kind(0:nkind-1)
+    integer(i4), intent(inout) :: cone(0:nrow-1)
+    real(dp), intent(inout) :: q(3,0:nrow-1), cohesion(0:nrow-1)
+    integer(i4), intent(out) :: cohesive, moving, status
+    type(local_tables) :: loc
+    integer :: a, k
+
+    cohesive = 0
+    moving = 0
+    call open_local(local, loc, status)
+    if (status /= table_open) return
+    associate (rows => loc%rows, blocks => loc%blocks)
+      do a = 0, n - 1
+        cone(a) = cone_of_kind(rows%kind(a))
+        cohesion(a) = 0.0_dp
+        if (cone(a) == friction_cone) cohesion(a) = rows%law(l_cohesion,a)
+        q(:,a) = rows%free(:,a)
+        if (cohesion(a) /= 0.0_dp) cohesive = 1
+      end do
+      if (cohesive > 0) then
+        do a = 0, n - 1
+          do k = rows%block_ptr(a), rows%block_ptr(a+1) - 1
+            q(:,a) = q(:,a) - blocks%block(:,3,k)*cohesion(blocks%column(k))
+          end do
+        end do
+      end if
+      if (any(q(:,0:n-1) /= 0.0_dp)) moving = 1
+    end associate
+  end subroutine reduce_rows
+end module reduced_form
