@@ -1,4 +1,4 @@
-!> A step in the form that solvers of cones take, and what they must know of its rows beforehand.
+!> The form u = W r + q of a step, r in cones, that solvers of cones take; kinds of its rows and sizes of its velocities.
 module reduced_form
   use kinds, only: dp, i4, i8
   use row_block, only: l_cohesion
