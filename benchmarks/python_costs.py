@@ -80,6 +80,19 @@ def chains(count: int = 20, length: int = 10) -> Domain:
     return model
 
 
+def linkage(count: int = 10) -> Domain:
+    """A chain of bars on hinges, which swings; drift is corrected after every step."""
+    model, material = models.domain(0.0)
+    last = None
+    for k in range(count):
+        body = model.insert_body(BodyKind.RIGID, [models.box((0.2 * k, -0.01, -0.01), (0.2 * (k + 1), 0.01, 0.01))], material)
+        model.joints.mechanism("HINGE", body, last, (0.2 * k, 0.0, 0.0), (0.0, 1.0, 0.0))
+        last = body
+    model.settings.exclude_surfaces(1, 1)
+    model.joint_correction = True
+    return model
+
+
 def held_elements() -> Domain:
     """Implicit cubes of finite elements, of which fixed points and prescribed velocities hold some."""
     model = elements(Form.BC, Scheme.DEF_LIM, step=1e-3)
@@ -147,6 +160,7 @@ CASES: dict[str, tuple[Callable[[], Domain], float, int]] = {  # name: (model, G
     "block of 10^3 cubes": (models.block, 1e-3, 20),
     "patches": (patches, 1e-3, 20),
     "chains": (chains, 1e-4, 5),
+    "10 hinged bars": (linkage, 1e-4, 5),
     "springs": (lambda: springs.net(15, 1e4, False), 1e-4, 5),
     "forces": (loaded, 1e-4, 20),
     "pseudo-rigid": (lambda: pseudo_rigid(Scheme.DEF_EXP), 1e-4, 20),

@@ -14,30 +14,41 @@ reduced base, whose points cannot be moved independently.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .. import _kernels
-from ..bodies import finite_elements
-from ..bodies.table import BodyKind, BodyTable
+from ..bodies.finite_elements import compiled
+from ..bodies.table import BodyTable
 from ..kinds import DRIVES, JOINTS
-from ..tables import opened
+from ..tables import Table, opened
 from . import user
-from .joint_operators import operators
 from .table import ConstraintKind, ConstraintTable
 
-if TYPE_CHECKING:
-    from scipy.sparse import csc_matrix
-
-HELD = (*JOINTS, *(kind for kind in ConstraintKind if kind.components and not kind.is_joint), *DRIVES)  # constraints that hold during the correction
 SLIDING = tuple(kind for kind in JOINTS if kind.family.slides)
-ALONG = [  # kinds whose drift along each component is corrected
-    tuple(kind for kind in HELD if c in ((2,) if kind in DRIVES else (0, 1) if kind.family.masked else kind.components)) for c in range(3)
-]
+PRESCRIBED = tuple(kind for kind in ConstraintKind if kind.components and not kind.is_joint)
+TREATMENT = np.zeros(max(ConstraintKind) + 1, np.int32)  # how kinds of constraints take part (fortran/constraints/joint_closing.f90)
+for _kinds, _treatment in ((JOINTS, 1), (SLIDING, 2), (PRESCRIBED, 3), (DRIVES, 4)):
+    TREATMENT[list(_kinds)] = _treatment
+HOLDS = np.zeros((3, TREATMENT.size), np.int32, order="F")  # components whose drift is corrected
+for _kind in ConstraintKind:
+    HOLDS[[2] if _kind in DRIVES else [0, 1] if _kind.family.masked else list(_kind.components), _kind] = 1
 REDUNDANT = 1e-12  # added to the diagonal, so that redundant joints share the displacement
+DENSE = 150  # rows up to which dense factors are faster than sparse ones
 
-_fill_joint_errors = _kernels.joint_operators.fill_joint_errors
+_list_gaps = _kernels.joint_closing.list_gaps
+_solve_gaps = _kernels.joint_closing.solve_gaps
+_move_bodies = _kernels.joint_closing.move_bodies
+
+
+class JointGapTable(Table):
+    """Components of the user's constraints that hold, at the end of a step."""
+
+    COLUMNS = {
+        "gap": ((), "f8", 0.0),  # [length]
+        "force": ((), "f8", 0.0),  # x: the displacement is M^-1 H^T x
+        "triple": ((16,), "i4", -1),  # velocity triples of the master (8) and the slave (8), -1: none
+        "operator": ((3, 16), "f8", 0.0),  # row of H on them
+    }
 
 
 class LeftOut:
@@ -46,9 +57,13 @@ class LeftOut:
     def __init__(self):
         self._known: set[int] = set()
         self._new: dict[str, list[int]] = {}
+        self._looked = -1, -1
 
     def note(self, constraints: ConstraintTable, bodies: BodyTable) -> None:
         """Collect the joints that are left out in a step and were not collected before."""
+        if self._looked == (constraints.edits, bodies.edits):
+            return
+        self._looked = constraints.edits, bodies.edits
         for reason, out in _left_out(constraints, bodies).items():
             new = sorted(set(constraints.id[np.flatnonzero(out)].tolist()) - self._known)
             if new:
@@ -99,96 +114,45 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
         Geometric epsilon [length]; gaps below 1E-12 of it are not corrected.
     """
     with user.present(constraints, bodies, time):
-        rows, components, gaps = _gaps(constraints, bodies)
-        if gaps.size and np.abs(gaps).max() > 1e-12 * epsilon:
-            operator = _operator(constraints, bodies, rows, components)
-            _move(bodies, _displacement(bodies, operator, gaps))
+        gaps, count, largest = _gaps(constraints, bodies)
+        if largest > 1e-12 * epsilon:
+            regular, status = _solve_gaps(bodies.handles, gaps.handle, count, REDUNDANT) if count <= DENSE else (0, 0)
+            opened(status)
+            if not regular:
+                gaps.force[:count] = _forces(bodies, gaps, count)
+            opened(_move_bodies(bodies.handles, gaps.handle, count))
 
 
-def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return constraint rows (n,), components of their local frames (n,), and their displacements from their places [length]."""
-    users = slice(0, constraints.user_count)
-    kind, slave = constraints.kind[users], constraints.slave[users]
-    # points of bodies in a reduced base cannot be moved independently
-    movable = (bodies.mode_count[constraints.master[users]] == 0) & ((slave < 0) | (bodies.mode_count[slave] == 0))
-    # a sliding plane between two bodies follows the slave, so there is no place to return to
-    movable &= ~np.isin(kind, SLIDING) | (slave < 0)
-    rows = np.flatnonzero(movable & np.isin(kind, HELD)).astype(np.int32)
-    errors = np.zeros((3, rows.size), order="F")
-    if rows.size:
-        opened(_fill_joint_errors(bodies.handles, constraints.handle, rows, errors))
-    # prescribed motions have no drift: nothing is moved along them
-    errors[:, ~np.isin(kind[rows], (*JOINTS, *DRIVES))] = 0.0
-    # limits that are not passed, and motors, which correct themselves in the next step, need no correction
-    acting = ~np.isin(kind[rows], DRIVES) | (errors[2] != 0.0)
-    rows, errors = rows[acting], errors[:, acting]
-    chosen = [np.flatnonzero(np.isin(kind[rows], kinds)) for kinds in ALONG]
-    parts = [(rows[of], np.full(of.size, c), errors[c, of]) for c, of in enumerate(chosen)]
-    return tuple(np.concatenate(column) for column in zip(*parts))
+def largest_gap(constraints: ConstraintTable, bodies: BodyTable, time: float) -> float:
+    """Return the largest gap that a correction at `time` would close [length]."""
+    with user.present(constraints, bodies, time):
+        return _gaps(constraints, bodies)[2]
 
 
-def _operator(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, components: np.ndarray) -> csc_matrix:
-    """Return H (n, 3 triples) of components of rows: from displacements of triples to displacements along the components."""
-    from scipy.sparse import csc_matrix  # slow to import
-
-    triple, operator = operators(constraints, bodies, rows)
-    apart = (constraints.joint[rows] > 0) & (constraints.slave[rows] >= 0)  # joints of mechanisms do not move obstacles
-    for places, body in ((slice(0, 8), constraints.master[rows]), (slice(8, 16), constraints.slave[rows])):
-        triple[places, apart & (bodies.kind[body] == BodyKind.OBSTACLE)] = -1
-    place, number = np.nonzero(triple >= 0)
-    values = operator[components[number], :, place, number]
-    columns = 3 * triple[place, number][:, None] + np.arange(3)
-    shape = (rows.size, 3 * bodies.triples.n)
-    return csc_matrix((values.ravel(), (np.repeat(number, 3), columns.ravel())), shape)
+def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[JointGapTable, int, float]:
+    """Return components of constraints that hold, their number, and the largest gap."""
+    gaps = JointGapTable()
+    gaps.reserve(3 * constraints.user_count)
+    count, largest, status = _list_gaps(
+        bodies.handles, constraints.handle, compiled(bodies).handle, gaps.handle, constraints.user_count, TREATMENT, HOLDS
+    )
+    opened(status)
+    return gaps, count, largest
 
 
-def _displacement(bodies: BodyTable, operator: csc_matrix, gaps: np.ndarray) -> np.ndarray:
-    """Return the displacement (3, triples) that closes the gaps and is smallest in the metric of masses."""
-    from scipy.sparse import csc_matrix, diags
+def _forces(bodies: BodyTable, gaps: JointGapTable, count: int) -> np.ndarray:
+    """Solve (H M^-1 H^T) x = -g by sparse factors."""
+    from scipy.sparse import bsr_array, csc_array, diags_array
     from scipy.sparse.linalg import splu
 
     triples = bodies.triples.n
-    inverse = bodies.triples.inverse_inertia[:, :, :triples]
-    place = 3 * np.arange(triples)
-    row, column = np.meshgrid(range(3), range(3), indexing="ij")
-    where = (place[:, None] + row.ravel()).ravel(), (place[:, None] + column.ravel()).ravel()
-    metric = csc_matrix((inverse.transpose(2, 0, 1).ravel(), where), (3 * triples, 3 * triples))
-    spread = metric @ operator.T
-    matrix = (operator @ spread).tocsc()
+    number, place = np.nonzero(gaps.triple[:, :count].T >= 0)
+    columns = 3 * gaps.triple[place, number][:, None] + np.arange(3)
+    values = gaps.operator[:, place, number].T
+    operator = csc_array((values.ravel(), (np.repeat(number, 3), columns.ravel())), (count, 3 * triples))
+    inverse = bodies.triples.inverse_inertia[:, :, :triples].transpose(2, 0, 1)
+    metric = bsr_array((np.ascontiguousarray(inverse), np.arange(triples), np.arange(triples + 1)))
+    matrix = (operator @ (metric @ operator.T)).tocsc()
     diagonal = matrix.diagonal()
-    regular = matrix + diags(REDUNDANT * diagonal + (diagonal <= 0.0))
-    forces = splu(regular.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(-gaps)
-    return (spread @ forces).reshape(triples, 3).T
-
-
-def _move(bodies: BodyTable, moved: np.ndarray) -> None:
-    """Add displacements of triples (3, n) to the configurations."""
-    kind, first, conf_ptr = bodies.view("kind"), bodies.view("velo_ptr"), bodies.view("conf_ptr")
-    conf, velo = bodies.configurations.conf, bodies.triples.velo
-    rigid = np.flatnonzero(kind <= BodyKind.RIGID)
-    angle = moved[:, first[rigid]]
-    turned = angle.any(axis=0)
-    conf[:, conf_ptr[rigid] + 3] += moved[:, first[rigid] + 1]
-    rigid, angle = rigid[turned], angle[:, turned]
-    if rigid.size:
-        turn = _rotations(angle)
-        rotation = np.stack([conf[:, conf_ptr[rigid] + k] for k in range(3)], axis=1)
-        rotation = np.einsum("ijn,jkn->ikn", rotation, turn)
-        for k in range(3):
-            conf[:, conf_ptr[rigid] + k] = rotation[:, k]
-        inertia = bodies.tensor[:, :, rigid]
-        momentum = np.einsum("jin,jkn,kn->in", turn, inertia, velo[:, first[rigid]])  # exp(-angle) J w
-        velo[:, first[rigid]] = np.linalg.solve(inertia.transpose(2, 0, 1), momentum.T[..., None])[..., 0].T
-    soft = np.flatnonzero(kind == BodyKind.PSEUDO_RIGID)
-    for k in range(4):
-        conf[:, conf_ptr[soft] + k] += moved[:, first[soft] + k]
-    elements = finite_elements.compiled(bodies)
-    if elements.count:
-        conf[:, elements.conf_row] += moved[:, elements.velo_row]
-
-
-def _rotations(angle: np.ndarray) -> np.ndarray:
-    """Return rotations (3, 3, n), exp of the skew matrices of vectors (3, n)."""
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_rotvec(angle.T).as_matrix().transpose(1, 2, 0)
+    regular = matrix + diags_array(REDUNDANT * diagonal + (diagonal <= 0.0))
+    return splu(regular.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(-gaps.gap[:count])

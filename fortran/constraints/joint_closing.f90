@@ -1,0 +1,316 @@
+!> Drift of joints: gaps of their components at the end of a step, and the displacement of bodies that closes them, smallest in the metric of masses,
+!>
+!>     dq = M^-1 H^T x,   (H M^-1 H^T) x = -g,
+!>
+!> with one row of H per component that holds (solfec/constraints/joint_correction.py).
+module joint_closing
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use dense_front, only: partial_lu, padded
+  use kind_numbers, only: fixdir => constraint_fixdir, link => constraint_riglnk, pivot => constraint_pivot, &
+    lock => constraint_lock, swivel => constraint_swivel, guide => constraint_guide, axial => constraint_axial, &
+    torsional => constraint_torsional, span => constraint_span, gear => constraint_gear, rack => constraint_rack
+  use matrix3, only: cross, determinant, inverse, multiply_transposed
+  use rotation, only: exponential_map
+  use row_operator, only: operator_of
+  use state_tables, only: constraint_table, finite_elements, joint_gap_table, open_table
+  use table_registry, only: table_open
+  use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind, rotation_of
+  implicit none
+  private
+  public :: list_gaps, solve_gaps, move_bodies
+
+  !> How kinds of constraints take part.
+  integer(i4), parameter :: left_alone = 0      !< not at all
+  integer(i4), parameter :: in_space_only = 2   !< its plane between two bodies follows the slave, so that it has no place to return to
+  integer(i4), parameter :: prescribed = 3      !< prescribed motions have no drift; nothing is moved along them
+  integer(i4), parameter :: if_passed = 4       !< limits that are passed; motors correct themselves in the next step
+
+contains
+
+  !> Lists the components of the user's constraints that hold, with their gaps and operators.
+  !>
+  !> Reads of bodies kind, centre, mode_count, pointers and conf; of constraints kind, joint, master, slave, points, element, weights, base, gap, axes,
+  !> length, limits and gearing, updated by `update_user_constraints`; of elements element_size and element_node.  Writes all columns of gaps but force.
+  !>
+  !>   bodies, constraints, elements, gaps   handles (BodyTable.handles, ConstraintTable, FiniteElements, JointGapTable with room for 3 users)
+  !>   users          number of the user's constraints
+  !>   treatment      (0:nkind-1) of every kind of constraint: 1 or one of the parameters above
+  !>   holds          (3,0:nkind-1) 1: components that hold
+  !>   count          out: rows of gaps
+  !>   largest        out: largest |gap|
+  !>   status         `table_open` or `table_unknown`
+  subroutine list_gaps(bodies, constraints, elements, gaps, users, nkind, treatment, holds, count, largest, status)
+    integer(i8), intent(in) :: bodies(3), constraints, elements, gaps
+    integer(i4), intent(in) :: users, nkind
+    integer(i4), intent(in) :: treatment(0:nkind-1), holds(3,0:nkind-1)
+    integer(i4), intent(out) :: count, status
+    real(dp), intent(out) :: largest
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: con
+    type(finite_elements) :: fe
+    type(joint_gap_table) :: found
+    real(dp) :: error(3), h(3,3,16)
+    integer(i4) :: c, i, t(16)
+
+    count = 0
+    largest = 0.0_dp
+    call open_bodies(bodies, state, status)
+    if (status == table_open) call open_table(constraints, con, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status == table_open) call open_table(gaps, found, status)
+    if (status /= table_open) return
+    do i = 0, users - 1
+      if (.not. is_treated(state, con, i, treatment(con%kind(i)))) cycle
+      error = 0.0_dp
+      if (treatment(con%kind(i)) /= prescribed) error = error_of(state, con, i)
+      if (treatment(con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
+      call both_sides(state, con, fe, i, h, t)
+      do c = 1, 3
+        if (holds(c,con%kind(i)) == 0) cycle
+        found%gap(count) = error(c)
+        found%triple(:,count) = t
+        found%operator(:,:,count) = h(c,:,:)
+        largest = max(largest, abs(error(c)))
+        count = count + 1
+      end do
+    end do
+  end subroutine list_gaps
+
+  !> Whether constraint i takes part: points of bodies in a reduced base cannot be moved independently.
+  pure logical function is_treated(state, con, i, treatment)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i, treatment
+
+    is_treated = treatment /= left_alone .and. state%bodies%mode_count(con%master(i)) == 0
+    if (.not. is_treated .or. con%slave(i) < 0) return
+    is_treated = treatment /= in_space_only .and. state%bodies%mode_count(con%slave(i)) == 0
+  end function is_treated
+
+  !> Operators of constraint i on the triples of the master (8) and of the slave (8); joints of mechanisms do not move obstacles.
+  subroutine both_sides(state, con, fe, i, h, t)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: i
+    real(dp), intent(out) :: h(3,3,16)
+    integer(i4), intent(out) :: t(16)     !< -1: none
+    integer(i4) :: count
+
+    h = 0.0_dp
+    t = -1
+    if (moves(con%master(i))) then
+      call operator_of(state, con, fe%element_size, fe%element_node, con%master(i), 1, i, con%master_point(:,i), count, &
+                       h(:,:,1:8), t(1:8))
+      t(count+1:8) = -1
+      h(:,:,count+1:8) = 0.0_dp
+    end if
+    if (con%slave(i) < 0) return
+    if (moves(con%slave(i))) then
+      call operator_of(state, con, fe%element_size, fe%element_node, con%slave(i), 2, i, con%slave_point(:,i), count, &
+                       h(:,:,9:16), t(9:16))
+      t(9+count:16) = -1
+      h(:,:,9+count:16) = 0.0_dp
+      h(:,:,9:8+count) = -h(:,:,9:8+count)
+    end if
+
+  contains
+
+    pure logical function moves(k)
+      integer(i4), intent(in) :: k
+      moves = .not. (con%joint(i) > 0 .and. con%slave(i) >= 0 .and. state%bodies%kind(k) == obstacle_kind)
+    end function moves
+  end subroutine both_sides
+
+  !> Displacements of constraint i from its place, along the components of its row; angles times the row's arm.
+  function error_of(state, con, i) result(error)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i
+    real(dp) :: error(3), mine(3,3), other(3,3)
+
+    error = 0.0_dp
+    select case (con%kind(i))
+    case (link)
+      error(3) = con%gap(i)
+    case (fixdir)
+      error(3) = dot_product(con%base(:,3,i), con%point(:,i) - con%other_point(:,i))
+    case (guide)
+      error(1:2) = matmul(transpose(con%base(:,1:2,i)), con%point(:,i) - con%other_point(:,i))
+    case (pivot)
+      ! the rotation that takes the slave's n to the master's
+      mine = frame(con%master(i), con%axes(:,:,1,i))
+      error(1:2) = con%length(i)*matmul(transpose(con%base(:,1:2,i)), cross(con%base(:,3,i), mine(:,1)))
+    case (lock)
+      mine = frame(con%master(i), con%axes(:,:,1,i))
+      other = frame(con%slave(i), con%axes(:,:,2,i))
+      error = 0.5_dp*con%length(i)*multiply_transposed(con%base(:,:,i), &
+        cross(other(:,1), mine(:,1)) + cross(other(:,2), mine(:,2)) + cross(other(:,3), mine(:,3)))
+    case (swivel)
+      error(3) = con%length(i)*con%gap(i)
+    case (gear)
+      error(3) = con%length(i)*(con%gap(i) - con%gearing(2,i))
+    case (rack)
+      error(3) = con%gap(i) - con%gearing(2,i)
+    case (axial, span)
+      error(3) = beyond(con%gap(i), con%limits(:,i))
+    case (torsional)
+      error(3) = con%length(i)*beyond(con%gap(i), con%limits(:,i))
+    case default
+      error = multiply_transposed(con%base(:,:,i), con%point(:,i) - con%other_point(:,i))
+    end select
+
+  contains
+
+    !> Right-handed frame of two vectors that body k, or space, carries.
+    function frame(k, axes) result(carried)
+      integer(i4), intent(in) :: k
+      real(dp), intent(in) :: axes(3,2)
+      real(dp) :: carried(3,3)
+
+      carried(:,1:2) = axes
+      if (k >= 0) then
+        associate (c => state%bodies%conf_ptr(k))
+          carried(:,1:2) = matmul(rotation_of(state%bodies%kind(k), state%configurations%conf(:,c:c+3)), axes)
+        end associate
+      end if
+      carried(:,3) = cross(carried(:,1), carried(:,2))
+    end function frame
+  end function error_of
+
+  !> Distance of a coordinate beyond its limits.
+  pure real(dp) function beyond(coordinate, limits)
+    real(dp), intent(in) :: coordinate, limits(2)
+    beyond = max(coordinate - limits(2), 0.0_dp) + min(coordinate - limits(1), 0.0_dp)
+  end function beyond
+
+  !> Solves (H M^-1 H^T) x = -g by dense factors.
+  !>
+  !> Reads of bodies inverse_inertia; of gaps gap, triple and operator; writes force, x.
+  !>
+  !>   bodies, gaps   handles
+  !>   n              rows of gaps
+  !>   redundant      added to the diagonal, relative to it, so that redundant joints share the displacement
+  !>   regular        out: 0 if the matrix has no factors; then forces are zero
+  !>   status         `table_open` or `table_unknown`
+  subroutine solve_gaps(bodies, gaps, n, redundant, regular, status)
+    integer(i8), intent(in) :: bodies(3), gaps
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: redundant
+    integer(i4), intent(out) :: regular, status
+    type(bodies_and_triples) :: state
+    type(joint_gap_table) :: found
+    real(dp), allocatable :: matrix(:,:)
+    logical :: factored
+    integer(i4) :: i
+
+    regular = 0
+    call open_bodies(bodies, state, status)
+    if (status == table_open) call open_table(gaps, found, status)
+    if (status /= table_open) return
+    allocate (matrix(padded(n),n+4), source=0.0_dp)
+    call fill_matrix(state, found, n, matrix)
+    do i = 1, n
+      matrix(i,i) = matrix(i,i) + merge(redundant*matrix(i,i), 1.0_dp, matrix(i,i) > 0.0_dp)
+    end do
+    factored = .true.
+    call partial_lu(n, n, padded(n), matrix, factored)
+    found%force(0:n-1) = 0.0_dp
+    if (.not. factored) return
+    regular = 1
+    associate (x => found%force)
+      do i = 1, n
+        x(i-1) = -found%gap(i-1) - dot_product(matrix(i,1:i-1), x(0:i-2))
+      end do
+      do i = n, 1, -1
+        x(i-1) = (x(i-1) - dot_product(matrix(i,i+1:n), x(i:n-1)))/matrix(i,i)
+      end do
+    end associate
+  end subroutine solve_gaps
+
+  !> Computes H M^-1 H^T.
+  subroutine fill_matrix(state, found, n, matrix)
+    type(bodies_and_triples), intent(in) :: state
+    type(joint_gap_table), intent(in) :: found
+    integer(i4), intent(in) :: n
+    real(dp), intent(inout) :: matrix(:,:)
+    real(dp), allocatable :: spread(:,:)     ! (3,triples) a row of H M^-1
+    integer(i4) :: e, i, j, t
+
+    allocate (spread(3,0:int(state%triples%rows)-1), source=0.0_dp)
+    do j = 0, n - 1
+      do e = 1, 16
+        t = found%triple(e,j)
+        if (t >= 0) spread(:,t) = spread(:,t) + matmul(state%triples%inverse_inertia(:,:,t), found%operator(:,e,j))
+      end do
+      do i = j, n - 1
+        do e = 1, 16
+          t = found%triple(e,i)
+          if (t >= 0) matrix(i+1,j+1) = matrix(i+1,j+1) + dot_product(found%operator(:,e,i), spread(:,t))
+        end do
+        matrix(j+1,i+1) = matrix(i+1,j+1)
+      end do
+      do e = 1, 16
+        if (found%triple(e,j) >= 0) spread(:,found%triple(e,j)) = 0.0_dp
+      end do
+    end do
+  end subroutine fill_matrix
+
+  !> Moves bodies by M^-1 H^T x.  Velocities keep their values, but the angular velocity of a turned rigid body changes so that its angular momentum
+  !> in space stays the same.
+  !>
+  !> Reads of bodies kind, pointers, node_count, mode_count, tensor and inverse_inertia; of gaps triple, operator and force; writes conf and velo.
+  !>
+  !>   bodies, gaps   handles
+  !>   n              rows of gaps
+  !>   status         `table_open` or `table_unknown`
+  subroutine move_bodies(bodies, gaps, n, status)
+    integer(i8), intent(in) :: bodies(3), gaps
+    integer(i4), intent(in) :: n
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(joint_gap_table) :: found
+    real(dp), allocatable :: moved(:,:)
+    integer(i4) :: b, c, e, i, t, v
+
+    call open_bodies(bodies, state, status)
+    if (status == table_open) call open_table(gaps, found, status)
+    if (status /= table_open) return
+    allocate (moved(3,0:int(state%triples%rows)-1), source=0.0_dp)
+    do i = 0, n - 1
+      do e = 1, 16
+        t = found%triple(e,i)
+        if (t >= 0) moved(:,t) = moved(:,t) + found%force(i)*matmul(state%triples%inverse_inertia(:,:,t), found%operator(:,e,i))
+      end do
+    end do
+    associate (conf => state%configurations%conf)
+      do b = 0, int(state%bodies%rows, i4) - 1
+        c = state%bodies%conf_ptr(b)
+        v = state%bodies%velo_ptr(b)
+        select case (state%bodies%kind(b))
+        case (obstacle_kind, rigid_kind)
+          conf(:,c+3) = conf(:,c+3) + moved(:,v+1)
+          if (any(moved(:,v) /= 0.0_dp)) call turn(state%bodies%tensor(:,:,b), moved(:,v), conf(:,c:c+2), state%triples%velo(:,v))
+        case (pseudo_rigid_kind)
+          conf(:,c:c+3) = conf(:,c:c+3) + moved(:,v:v+3)
+        case default   ! nodes; bodies in a base are left out (is_treated)
+          if (state%bodies%mode_count(b) > 0) cycle
+          e = state%bodies%node_count(b) - 1
+          conf(:,c:c+e) = conf(:,c:c+e) + moved(:,v:v+e)
+        end select
+      end do
+    end associate
+  end subroutine move_bodies
+
+  !> Turns a body by a referential rotation vector; its angular momentum in space R J w stays the same.
+  subroutine turn(tensor, angle, frame, angular)
+    real(dp), intent(in) :: tensor(3,3), angle(3)
+    real(dp), intent(inout) :: frame(3,3), angular(3)
+    real(dp) :: turned(3,3)
+
+    call exponential_map(angle, turned)
+    frame = matmul(frame, turned)
+    if (abs(determinant(tensor)) > 0.0_dp) angular = matmul(inverse(tensor), multiply_transposed(turned, matmul(tensor, angular)))
+  end subroutine turn
+end module joint_closing
