@@ -10,7 +10,7 @@ module alart_curnier
   use island_problem, only: island, island_product, island_residual, project_row, cone_contact, cone_fixed, cone_normal
   implicit none
   private
-  public :: newton_island
+  public :: newton_island, linear_island
 
   integer(i4), parameter :: memory = 10, halvings = 6
   integer(i4), parameter :: patience = 40   !< steps within which the best residual must fall
@@ -81,6 +81,41 @@ contains
     steps = min(steps, most)
     r = best
   end subroutine newton_island
+
+  !> Solves the equations of an island without contacts, which are linear, from zero: one factorisation, and at most so many solutions, each of
+  !> which reduces what the regularisation has left.  Reactions of redundant rows have the least norm.
+  subroutine linear_island(part, unscaled, tolerance, most, regularisation, factor, r, residual, steps)
+    type(island), intent(in) :: part
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: tolerance
+    integer(i4), intent(in) :: most
+    real(dp), intent(in) :: regularisation
+    type(island_lu), intent(inout) :: factor
+    real(dp), intent(out) :: r(3,0:part%n-1)
+    real(dp), intent(out) :: residual
+    integer(i4), intent(out) :: steps
+    real(dp), allocatable :: u(:,:), f(:,:), dr(:,:)
+    real(dp) :: merit
+    logical :: regular
+
+    allocate(u(3,0:part%n-1), f(3,0:part%n-1), dr(3,0:part%n-1))
+    r = 0.0_dp
+    residual = huge(residual)
+    steps = 0
+    call equations(part, 1.0_dp, r, u, f, merit)
+    call linearised(part, 1.0_dp, regularisation, .true., r, u, factor%left, factor%own)
+    call factorise_island(part, factor, .false., regular)
+    if (.not. regular) return
+    do steps = 1, most
+      f = -f
+      call solve_island_factor(part, factor, f, dr)
+      r = r + dr
+      call equations(part, 1.0_dp, r, u, f, merit)
+      residual = island_residual(part, unscaled, r, u)
+      if (residual <= tolerance) return
+    end do
+    steps = most
+  end subroutine linear_island
 
   !> Computes projected reactions `p` and their residual; u is work space.
   subroutine measure(part, unscaled, r, u, p, residual)

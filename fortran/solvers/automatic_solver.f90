@@ -7,11 +7,11 @@ module automatic_solver
   use diagonal_block, only: b_friction, b_rho, prepare_block
   use constraint_measures, only: rounding_of
   use island_factor, only: island_lu, analyse_island
-  use island_problem, only: cone_none, island, pack_island, pack_operators, row_measure
+  use island_problem, only: cone_contact, cone_none, island, pack_island, pack_operators, row_measure
   use anderson_sweeps, only: sweep_island, measure_rows
   use static_sweeps, only: hold_still
   use admm, only: admm_state, start_admm, factor_admm, iterate_admm, grow_without_end
-  use alart_curnier, only: newton_island
+  use alart_curnier, only: newton_island, linear_island
   use interior_point, only: interior_island
   use state_tables, only: cone_rows, open_table
   use table_registry, only: table_open
@@ -32,6 +32,7 @@ module automatic_solver
     c_gradient = 6, c_interior = 7, c_rounds = 8
 
   integer(i4), parameter :: newton_steps = 60
+  integer(i4), parameter :: linear_steps = 8              !< solutions of linear equations, each of which reduces what the shift has left
   real(dp), parameter :: newton_shift = 1e-7_dp           !< on the diagonal of its scaled matrix
   integer(i4), parameter :: most_starts = 8               !< starting points of the interior point method
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
@@ -229,6 +230,8 @@ contains
     end do
     call measure_rows(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, all_rows%column, &
                       all_rows%off_diagonal, it%unscaled, r, it%residual)
+    if (.not. it%residual <= tolerance .and. all_rows%method == use_auto .and. n > 1) &
+      call solve_linear(all_rows, n, rows, it, r)
     if (.not. it%residual <= tolerance) then
       packed = all_rows%method > use_anderson
       if (packed) then
@@ -254,6 +257,35 @@ contains
     if (all_rows%operators > 0) call pack_operators(all_rows%first_entry, all_rows%triple, all_rows%entry, &
                                                     all_rows%operators > 1, all_rows%local_triple, part)
   end subroutine pack
+
+  !> Solves an island without contacts, whose equations are linear, by its factors: from zero, so that redundant rows get reactions of least norm.
+  !> Nothing changes if this fails.
+  subroutine solve_linear(all_rows, n, rows, it, r)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1)
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: r(3,0:*)
+    type(island) :: part
+    type(island_lu) :: factor
+    real(dp), allocatable :: x(:,:)
+    real(dp) :: residual
+    integer(i4) :: i, steps
+
+    if (any(all_rows%kind(rows) == cone_contact)) return
+    if (.not. (n <= most_ordered .or. all_rows%operators > 0)) return
+    call pack(all_rows, n, rows, part)
+    call analyse_island(part, factor)
+    if (factor%products > most_products) return
+    allocate (x(3,0:n-1))
+    call linear_island(part, it%unscaled, it%tolerance, linear_steps, newton_shift, factor, x, residual, steps)
+    if (.not. residual <= it%tolerance) return
+    it%residual = residual
+    it%counts(c_newton) = steps
+    it%counts(c_method) = use_newton
+    do i = 0, n - 1
+      r(:,rows(i)) = x(:,i)*part%d(i)
+    end do
+  end subroutine solve_linear
 
   !> Sweeps over an island.  `packed`: they do not converge, and the island is packed, its factors are worth their products.
   subroutine solve_by_sweeps(all_rows, n, rows, it, r, part, factor, packed)
