@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bodies import point_values
+from .bodies import finite_elements, point_values
 from .bodies.table import BodyKind
 from .constraints import element_points, joint_starts, user
 from .constraints.joint_operators import relative_velocities
@@ -200,8 +200,8 @@ class Joints:
         mine, other = (base[:2], base[:2]) if second is None else (base[:2], base[[1, 0]])
         if second is not None and two is None:
             mine, other = other, mine
-        axes = np.stack([self._carried(one, mine), self._carried(two, other)], axis=-1)
-        columns = self._ends(one, two, point) | {"axes": axes}
+        columns = self._ends(one, two, point)
+        columns["axes"] = self._axes((one, two), (mine, other), columns)
         arm, first = self._arm(one, two), 0
         for row in record.rows:
             extra = {"length": arm} if row in TORQUES else {"strength": strength}
@@ -259,13 +259,13 @@ class Joints:
     def _mesh(self, kind: ConstraintKind, one: Wheel, two: Wheel, coordinates, place, place2, gearing) -> int:
         """Put a row of wheels between the bodies of two wheels."""
         ids = [int(self.domain.bodies.id[wheel.body]) if wheel.body >= 0 else None for wheel in (one, two)]
-        axes = [self._carried(body, axes_square_to(wheel.axis)[:2]) for body, wheel in zip(ids, (one, two), strict=True)]
         ratio, at_rims = gearing
         first, second = coordinates
+        ends = self._ends(*ids, place, place2)
         return self.put(
             kind,
-            **self._ends(*ids, place, place2),
-            axes=np.stack(axes, axis=-1),
+            **ends,
+            axes=self._axes(ids, [axes_square_to(wheel.axis)[:2] for wheel in (one, two)], ends),
             length=self._arm(*ids),
             joint=self.domain.constraints.next_id,
             geared=(first.row_id, second.row_id),
@@ -364,16 +364,26 @@ class Joints:
             "slave_point": place2 if two is None else self._referential(two, place2),
         }
 
-    def _carried(self, identifier: int | None, axes) -> np.ndarray:
-        """Return referential vectors (3, n) that a body, or space, carries to the present ones, rows of `axes`."""
+    def _axes(self, ids, present, ends: dict) -> np.ndarray:
+        """Return referential axes (3, 2, 2) of both sides of a joint, which they carry to present ones at their points."""
+        sides = zip(ids, present, (ends["master_point"], ends["slave_point"]), strict=True)
+        return np.stack([self._carried(*side) for side in sides], axis=-1)
+
+    def _carried(self, identifier: int | None, axes, point) -> np.ndarray:
+        """Return referential vectors (3, n) that a body, or space, carries at a referential point to the present ones, rows of `axes`."""
         columns = np.array(axes, float).T
         if identifier is None:
             return columns
         bodies, row = self.domain.bodies, self.domain.body_row(identifier)
         conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
-        if bodies.kind[row] != BodyKind.PSEUDO_RIGID:
+        if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+            element, natural, _ = finite_elements.find(bodies, row, point, self.domain.epsilon)
+            gradient = finite_elements.deformation_gradients(bodies, np.array([row]), np.array([element]), natural[:, None])[:, :, 0]
+        elif bodies.kind[row] == BodyKind.PSEUDO_RIGID:
+            gradient = conf[:, :3].T
+        else:
             return conf[:, :3].T @ columns
-        left, _, right = np.linalg.svd(conf[:, :3].T)
+        left, _, right = np.linalg.svd(gradient)
         return (left @ right).T @ columns
 
     def _arm(self, one: int, two: int | None) -> float:
@@ -387,8 +397,10 @@ class Joints:
         return min(math.sqrt(float(np.trace(bodies.tensor[:, :, row])) / float(bodies.mass[row])) for row in moving)
 
     def _referential(self, identifier: int, place) -> np.ndarray:
-        """Return the referential point of a rigid or pseudo-rigid body at a present place."""
+        """Return the referential point of a body at a present place."""
         bodies, row = self.domain.bodies, self.domain.body_row(identifier)
+        if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+            return finite_elements.referential_point(bodies, row, place, self.domain.epsilon)
         conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
         gradient = conf[:, :3].T if bodies.kind[row] == BodyKind.PSEUDO_RIGID else conf[:, :3]
         return bodies.centre[:, row] + np.linalg.solve(gradient, place - conf[:, 3])

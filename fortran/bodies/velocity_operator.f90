@@ -6,7 +6,8 @@ module velocity_operator
   use matrix3, only: cofactors, determinant, inverse
   implicit none
   private
-  public :: velocity_blocks, angular_blocks, rotation_of, obstacle_kind, rigid_kind, pseudo_rigid_kind, finite_element_kind
+  public :: velocity_blocks, angular_blocks, spin_blocks, rotation_of, polar_rotation
+  public :: obstacle_kind, rigid_kind, pseudo_rigid_kind, finite_element_kind
 
 contains
 
@@ -62,13 +63,8 @@ contains
     end select
   end subroutine velocity_blocks
 
-  !> The blocks of the operator from the velocity triples of a body without elements to its angular velocity in a local base.
-  !>
-  !> A pseudo-rigid body turns as R of its gradient F = R U does.  From R^T dF/dt = (R^T dR/dt) U + dU/dt the part that is not symmetric gives
-  !>
-  !>   w = R (tr(U) I - U)^-1 a,   a = sum_p f_p x r_p,
-  !>
-  !> with f_p and r_p the rows of dF/dt and R.
+  !> The blocks of the operator from the velocity triples of a body without elements to its angular velocity in a local base; a pseudo-rigid body
+  !> turns as the rotation of its gradient does (`spin_blocks`).
   !>
   !>   kind, conf, base, count, blocks   as in `velocity_blocks`
   pure subroutine angular_blocks(kind, conf, base, count, blocks)
@@ -76,8 +72,7 @@ contains
     real(dp), intent(in) :: conf(3,4), base(3,3)
     integer(i4), intent(out) :: count
     real(dp), intent(inout) :: blocks(3,3,4)
-    real(dp) :: rotation(3,3), stretch(3,3), map(3,3), row(3)
-    integer :: i, j, p
+    integer :: i, j
 
     select case (kind)
     case (obstacle_kind, rigid_kind)
@@ -89,21 +84,7 @@ contains
       blocks(:,:,2) = 0.0_dp
       count = 2
     case (pseudo_rigid_kind)
-      rotation = rotation_of(kind, conf)
-      stretch = matmul(transpose(rotation), transpose(conf(:,1:3)))
-      map = -0.5_dp*(stretch + transpose(stretch))
-      do i = 1, 3
-        map(i,i) = map(i,i) + stretch(1,1) + stretch(2,2) + stretch(3,3)
-      end do
-      map = matmul(matmul(transpose(base), rotation), inverse(map))
-      do p = 1, 3
-        row = rotation(p,:)
-        do i = 1, 3   ! column j of -[r x] is e_j x r
-          blocks(i,1,p) = map(i,3)*row(2) - map(i,2)*row(3)
-          blocks(i,2,p) = map(i,1)*row(3) - map(i,3)*row(1)
-          blocks(i,3,p) = map(i,2)*row(1) - map(i,1)*row(2)
-        end do
-      end do
+      call spin_blocks(transpose(conf(:,1:3)), base, blocks(:,:,1:3))
       blocks(:,:,4) = 0.0_dp
       count = 4
     case default
@@ -111,24 +92,62 @@ contains
     end select
   end subroutine angular_blocks
 
-  !> The rotation of a body without elements: its own, or R of F = R U of a pseudo-rigid one (Higham's iteration, which starts at F).
+  !> The blocks (3,3,3) of the operator from the rows of dF/dt to the angular velocity of R of a gradient F = R U, in a local base.
+  !>
+  !> From R^T dF/dt = (R^T dR/dt) U + dU/dt the part that is not symmetric gives
+  !>
+  !>   w = R (tr(U) I - U)^-1 a,   a = sum_p f_p x r_p,
+  !>
+  !> with f_p and r_p the rows of dF/dt and R.
+  pure subroutine spin_blocks(gradient, base, blocks)
+    real(dp), intent(in) :: gradient(3,3), base(3,3)
+    real(dp), intent(out) :: blocks(3,3,3)
+    real(dp) :: rotation(3,3), stretch(3,3), map(3,3), row(3)
+    integer :: i, p
+
+    rotation = polar_rotation(gradient)
+    stretch = matmul(transpose(rotation), gradient)
+    map = -0.5_dp*(stretch + transpose(stretch))
+    do i = 1, 3
+      map(i,i) = map(i,i) + stretch(1,1) + stretch(2,2) + stretch(3,3)
+    end do
+    map = matmul(matmul(transpose(base), rotation), inverse(map))
+    do p = 1, 3
+      row = rotation(p,:)
+      do i = 1, 3   ! column j of -[r x] is e_j x r
+        blocks(i,1,p) = map(i,3)*row(2) - map(i,2)*row(3)
+        blocks(i,2,p) = map(i,1)*row(3) - map(i,3)*row(1)
+        blocks(i,3,p) = map(i,2)*row(1) - map(i,1)*row(2)
+      end do
+    end do
+  end subroutine spin_blocks
+
+  !> The rotation of a body without elements: its own, or that of the gradient of a pseudo-rigid one.
   pure function rotation_of(kind, conf) result(rotation)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: conf(3,4)    !< as in `velocity_blocks`
+    real(dp) :: rotation(3,3)
+
+    if (kind == pseudo_rigid_kind) then
+      rotation = polar_rotation(transpose(conf(:,1:3)))
+    else
+      rotation = conf(:,1:3)
+    end if
+  end function rotation_of
+
+  !> R of F = R U (Higham's iteration, which starts at F).
+  pure function polar_rotation(gradient) result(rotation)
+    real(dp), intent(in) :: gradient(3,3)
     real(dp) :: rotation(3,3), before(3,3)
     integer, parameter :: most = 100
     integer :: k
 
-    if (kind /= pseudo_rigid_kind) then
-      rotation = conf(:,1:3)
-      return
-    end if
-    rotation = transpose(conf(:,1:3))
+    rotation = gradient
     do k = 1, most
       before = rotation
       rotation = 0.5_dp*(before + cofactors(before)/determinant(before))
       if (maxval(abs(rotation - before)) <= 4*epsilon(1.0_dp)) return
     end do
-  end function rotation_of
+  end function polar_rotation
 
 end module velocity_operator

@@ -6,6 +6,7 @@
 module joint_closing
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
+  use element_frames, only: rotation_at
   use dense_front, only: partial_lu, padded
   use kind_numbers, only: fixdir => constraint_fixdir, link => constraint_riglnk, pivot => constraint_pivot, &
     lock => constraint_lock, swivel => constraint_swivel, guide => constraint_guide, axial => constraint_axial, &
@@ -15,7 +16,7 @@ module joint_closing
   use row_operator, only: operator_of
   use state_tables, only: constraint_table, finite_elements, joint_gap_table, open_table
   use table_registry, only: table_open
-  use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind, rotation_of
+  use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
   implicit none
   private
   public :: list_gaps, solve_gaps, move_bodies
@@ -63,7 +64,7 @@ contains
     do i = 0, users - 1
       if (.not. is_treated(state, con, i, treatment(con%kind(i)))) cycle
       error = 0.0_dp
-      if (treatment(con%kind(i)) /= prescribed) error = error_of(state, con, i)
+      if (treatment(con%kind(i)) /= prescribed) error = error_of(state, con, fe, i)
       if (treatment(con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
       call both_sides(state, con, fe, i, h, t)
       do c = 1, 3
@@ -101,14 +102,14 @@ contains
     h = 0.0_dp
     t = -1
     if (moves(con%master(i))) then
-      call operator_of(state, con, fe%element_size, fe%element_node, con%master(i), 1, i, con%master_point(:,i), count, &
+      call operator_of(state, con, fe, con%master(i), 1, i, con%master_point(:,i), count, &
                        h(:,:,1:8), t(1:8))
       t(count+1:8) = -1
       h(:,:,count+1:8) = 0.0_dp
     end if
     if (con%slave(i) < 0) return
     if (moves(con%slave(i))) then
-      call operator_of(state, con, fe%element_size, fe%element_node, con%slave(i), 2, i, con%slave_point(:,i), count, &
+      call operator_of(state, con, fe, con%slave(i), 2, i, con%slave_point(:,i), count, &
                        h(:,:,9:16), t(9:16))
       t(9+count:16) = -1
       h(:,:,9+count:16) = 0.0_dp
@@ -124,9 +125,10 @@ contains
   end subroutine both_sides
 
   !> Displacements of constraint i from its place, along the components of its row; angles times the row's arm.
-  function error_of(state, con, i) result(error)
+  function error_of(state, con, fe, i) result(error)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: con
+    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i
     real(dp) :: error(3), mine(3,3), other(3,3)
 
@@ -140,11 +142,11 @@ contains
       error(1:2) = matmul(transpose(con%base(:,1:2,i)), con%point(:,i) - con%other_point(:,i))
     case (pivot)
       ! the rotation that takes the slave's n to the master's
-      mine = frame(con%master(i), con%axes(:,:,1,i))
+      mine = frame(con%master(i), 1)
       error(1:2) = con%length(i)*matmul(transpose(con%base(:,1:2,i)), cross(con%base(:,3,i), mine(:,1)))
     case (lock)
-      mine = frame(con%master(i), con%axes(:,:,1,i))
-      other = frame(con%slave(i), con%axes(:,:,2,i))
+      mine = frame(con%master(i), 1)
+      other = frame(con%slave(i), 2)
       error = 0.5_dp*con%length(i)*multiply_transposed(con%base(:,:,i), &
         cross(other(:,1), mine(:,1)) + cross(other(:,2), mine(:,2)) + cross(other(:,3), mine(:,3)))
     case (swivel)
@@ -163,18 +165,14 @@ contains
 
   contains
 
-    !> Right-handed frame of two vectors that body k, or space, carries.
-    function frame(k, axes) result(carried)
+    !> Right-handed frame of the axes on one side, which body k, or space, carries.
+    function frame(k, side) result(carried)
       integer(i4), intent(in) :: k
-      real(dp), intent(in) :: axes(3,2)
+      integer, intent(in) :: side
       real(dp) :: carried(3,3)
 
-      carried(:,1:2) = axes
-      if (k >= 0) then
-        associate (c => state%bodies%conf_ptr(k))
-          carried(:,1:2) = matmul(rotation_of(state%bodies%kind(k), state%configurations%conf(:,c:c+3)), axes)
-        end associate
-      end if
+      carried(:,1:2) = con%axes(:,:,side,i)
+      if (k >= 0) carried(:,1:2) = matmul(rotation_at(state, fe, con, side, i), con%axes(:,:,side,i))
       carried(:,3) = cross(carried(:,1), carried(:,2))
     end function frame
   end function error_of

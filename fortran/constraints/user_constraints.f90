@@ -3,14 +3,15 @@
 module user_constraints
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: constraint_table, series_table, open_table
+  use state_tables, only: constraint_table, finite_elements, series_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, &
     by_slave => direction_update_conv2, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring, &
     frame_of_joint, frame_across_axes, frame_of_wheels, rack => constraint_rack
   use row_families, only: family_of
   use row_family_base, only: row_family, identity
-  use velocity_operator, only: pseudo_rigid_kind, finite_element_kind, rotation_of
+  use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
+  use element_frames, only: rotation_at
   use matrix3, only: cross, inverse, multiply, multiply_transposed
   use local_frame, only: frame_of_normal
   use wheels, only: mesh_wheels
@@ -31,12 +32,12 @@ contains
   !> a series) and master_point of fixed directions between two bodies.
   !>
   !>   handles              BodyTable.handles
-  !>   constraints, series  ConstraintTable, SeriesTable
+  !>   constraints, series, elements   ConstraintTable, SeriesTable, FiniteElements
   !>   direction, update    (3,0:ncon-1), (0:ncon-1) instead of these columns (constraints/element_points.py)
   !>   failed               first row that follows an unknown series (then nothing is written), or -1
   !>   status               `table_open` or `table_unknown`
-  subroutine update_user_constraints(handles, constraints, series, users, direction, update, failed, status, ncon)
-    integer(i8), intent(in) :: handles(3), constraints, series
+  subroutine update_user_constraints(handles, constraints, series, elements, users, direction, update, failed, status, ncon)
+    integer(i8), intent(in) :: handles(3), constraints, series, elements
     integer(i4), intent(in) :: users, ncon
     real(dp), intent(in) :: direction(3,0:ncon-1)
     integer(i4), intent(in) :: update(0:ncon-1)
@@ -44,12 +45,14 @@ contains
     type(bodies_and_triples) :: state
     type(constraint_table) :: rows
     type(series_table) :: known
+    type(finite_elements) :: fe
     integer(i4) :: i, j
 
     failed = -1
     call open_bodies(handles, state, status)
     if (status == table_open) call open_table(constraints, rows, status)
     if (status == table_open) call open_table(series, known, status)
+    if (status == table_open) call open_table(elements, fe, status)
     if (status /= table_open) return
     do failed = 0, users - 1
       if (any(rows%series_rows(:,failed) >= known%n)) return
@@ -57,7 +60,7 @@ contains
     failed = -1
     do i = 0, users - 1
       call update_points(state, rows, i)
-      call update_frame(state, rows, i, users, direction(:,i), update(i))
+      call update_frame(state, rows, fe, i, users, direction(:,i), update(i))
       do j = 1, 3
         if (rows%series_rows(j,i) >= 0) rows%value(j,i) = known%result(rows%series_rows(j,i))
       end do
@@ -86,9 +89,10 @@ contains
   end subroutine update_points
 
   !> Base and gap of constraint `i`, whose points are placed.
-  subroutine update_frame(state, rows, i, users, direction, update)
+  subroutine update_frame(state, rows, fe, i, users, direction, update)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: rows
+    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i, users, update
     real(dp), intent(in) :: direction(3)
     class(row_family), pointer :: family
@@ -118,11 +122,11 @@ contains
       rows%gap(i) = distance - rows%length(i)
       rows%base(:,:,i) = frame_of_normal(vector, aligned)
     case (frame_of_joint)
-      call follow_joint(state, rows, i, vector, family%angular)
+      call follow_joint(state, rows, fe, i, vector, family%angular)
     case (frame_across_axes)
-      call cross_axes(state, rows, i)
+      call cross_axes(state, rows, fe, i)
     case (frame_of_wheels)
-      call follow_wheels(state, rows, i, users)
+      call follow_wheels(state, rows, fe, i, users)
     end select
 
   contains
@@ -143,21 +147,22 @@ contains
   end subroutine update_frame
 
   !> Computes the base of row i, which the slave or space carries, and its coordinate: along n, or about n with turns counted.
-  subroutine follow_joint(state, rows, i, apart, angular)
+  subroutine follow_joint(state, rows, fe, i, apart, angular)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: rows
+    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i
     real(dp), intent(in) :: apart(3)     !< from the slave's point to the master's
     logical, intent(in) :: angular
     real(dp) :: mine(3,2), other(3,2), across(3)
 
-    other = carried_axes(state, rows%slave(i), rows%axes(:,:,2,i))
+    other = carried_axes(state, rows, fe, i, 2)
     across = cross(other(:,1), other(:,2))
     rows%base(:,1,i) = other(:,2)
     rows%base(:,2,i) = across
     rows%base(:,3,i) = other(:,1)
     if (angular) then
-      mine = carried_axes(state, rows%master(i), rows%axes(:,:,1,i))
+      mine = carried_axes(state, rows, fe, i, 1)
       rows%gap(i) = nearest_turn(atan2(dot_product(mine(:,2), across), dot_product(mine(:,2), other(:,2))), rows%travel(i))
     else
       rows%gap(i) = dot_product(apart, other(:,1))
@@ -166,14 +171,15 @@ contains
   end subroutine follow_joint
 
   !> Computes the base of row i, with n perpendicular to the axes that its sides carry; the gap is the cosine of their angle.
-  subroutine cross_axes(state, rows, i)
+  subroutine cross_axes(state, rows, fe, i)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: rows
+    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i
     real(dp) :: mine(3,2), other(3,2), normal(3)
 
-    mine = carried_axes(state, rows%master(i), rows%axes(:,:,1,i))
-    other = carried_axes(state, rows%slave(i), rows%axes(:,:,2,i))
+    mine = carried_axes(state, rows, fe, i, 1)
+    other = carried_axes(state, rows, fe, i, 2)
     rows%gap(i) = dot_product(mine(:,1), other(:,1))
     ! the rate of m.o is (w_m - w_o).(m x o)
     normal = cross(mine(:,1), other(:,1))
@@ -184,29 +190,29 @@ contains
   end subroutine cross_axes
 
   !> Computes the levers of wheels in row i (module wheels).
-  subroutine follow_wheels(state, rows, i, users)
+  subroutine follow_wheels(state, rows, fe, i, users)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: rows
+    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i, users
     real(dp) :: mine(3,2), other(3,2)
 
-    mine = carried_axes(state, rows%master(i), rows%axes(:,:,1,i))
-    other = carried_axes(state, rows%slave(i), rows%axes(:,:,2,i))
+    mine = carried_axes(state, rows, fe, i, 1)
+    other = carried_axes(state, rows, fe, i, 2)
     call mesh_wheels(rows, i, users, mine(:,1), other(:,1))
   end subroutine follow_wheels
 
-  !> Two vectors that body k carries; space does not change them.
-  pure function carried_axes(state, k, axes) result(carried)
+  !> The axes of row i on one side, as its body carries them; space does not change them.
+  function carried_axes(state, rows, fe, i, side) result(carried)
     type(bodies_and_triples), intent(in) :: state
-    integer(i4), intent(in) :: k
-    real(dp), intent(in) :: axes(3,2)
+    type(constraint_table), intent(in) :: rows
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: i
+    integer, intent(in) :: side       !< 1 master, 2 slave
     real(dp) :: carried(3,2)
 
-    carried = axes
-    if (k < 0) return
-    associate (c => state%bodies%conf_ptr(k))
-      carried = matmul(rotation_of(state%bodies%kind(k), state%configurations%conf(:,c:c+3)), axes)
-    end associate
+    carried = rows%axes(:,:,side,i)
+    if (side == 1 .or. rows%slave(i) >= 0) carried = matmul(rotation_at(state, fe, rows, side, i), rows%axes(:,:,side,i))
   end function carried_axes
 
   !> The angle nearest to `near` that differs from `angle` by whole turns.

@@ -5,7 +5,7 @@
 module local_dynamics
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: constraint_table, surface_material_table, open_table
+  use state_tables, only: constraint_table, finite_elements, surface_material_table, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind
@@ -28,16 +28,19 @@ module local_dynamics
 contains
 
   !> Opens all tables of the step's local dynamics.
-  subroutine open_all(bodies, constraints, local, state, con, loc, status)
+  subroutine open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
     type(bodies_and_triples), intent(out) :: state
     type(constraint_table), intent(out) :: con
     type(local_tables), intent(out) :: loc
     integer(i4), intent(out) :: status
+    integer(i8), intent(in), optional :: elements
+    type(finite_elements), intent(out), optional :: fe
 
     call open_bodies(bodies, state, status)
     if (status == table_open) call open_table(constraints, con, status)
     if (status == table_open) call open_local(local, loc, status)
+    if (present(elements) .and. status == table_open) call open_table(elements, fe, status)
   end subroutine open_all
 
   !> Assembles operators of the rows that row_list has listed: V, B, H', and the contributions of explicit bodies to W_aa.
@@ -47,21 +50,18 @@ contains
   !> diagonal (W_aa without contributions of implicit bodies), B, speed (size of the velocities of which B is the sum), V, R and U (of the
   !> last step), lost (0), driving, entry_ptr, slave_entry; entries, attachments, pointers; factors of triples.
   !>
-  !>   bodies, constraints, local   handles (BodyTable.handles, ConstraintTable.handle, LocalDynamics.handles)
+  !>   bodies, constraints, local, elements   handles (BodyTable.handles, ConstraintTable.handle, LocalDynamics.handles, FiniteElements.handle)
   !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
-  !>   element_size, element_node   (.., 0:ne-1) of finite element bodies
   !>   step              h [time]
   !>   n                 number of rows
   !>   entries, attachments, visits   out: entries and attachments needed, bound of off-diagonal blocks of W
   !>   failed            out: a row that failed, or -1
   !>   status            0 done; `entries_lack` more entries or attachments needed; `unknown_body` in row `failed`; `table_unknown`
-  subroutine assemble_rows(bodies, constraints, local, nbody, implicit, ne, element_size, element_node, step, n, &
-                           entries, attachments, visits, failed, status)
-    integer(i8), intent(in) :: bodies(3), constraints, local(6)
+  subroutine assemble_rows(bodies, constraints, local, elements, nbody, implicit, step, n, entries, attachments, visits, failed, &
+                           status)
+    integer(i8), intent(in) :: bodies(3), constraints, local(6), elements
     integer(i4), intent(in) :: nbody
     integer(i4), intent(in) :: implicit(0:nbody-1)
-    integer(i4), intent(in) :: ne
-    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: n
     integer(i4), intent(out) :: entries, attachments
@@ -70,6 +70,7 @@ contains
     type(bodies_and_triples) :: state
     type(constraint_table) :: con
     type(local_tables) :: loc
+    type(finite_elements) :: fe
     integer(i4) :: a
     logical :: known
 
@@ -77,9 +78,9 @@ contains
     attachments = 0
     visits = 0
     failed = -1
-    call open_all(bodies, constraints, local, state, con, loc, status)
+    call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
     if (status /= table_open) return
-    call attach(n, state%bodies, con, element_size, loc, entries, attachments, visits)
+    call attach(n, state%bodies, con, fe%element_size, loc, entries, attachments, visits)
     if (entries > size(loc%entries%triple) .or. attachments > size(loc%attachments%row)) then
       status = entries_lack
       return
@@ -97,7 +98,7 @@ contains
 
     !$omp parallel do if (n > parallel_from) schedule(static) private(known) reduction(max: failed)
     do a = 0, n - 1
-      call assemble_operator(state, con, loc, implicit, element_size, element_node, a, loc%rows%order(a), known)
+      call assemble_operator(state, con, loc, fe, implicit, a, loc%rows%order(a), known)
       if (.not. known) failed = max(failed, a)
       call take_last(con, loc, a, loc%rows%order(a))
       loc%rows%lost(a) = 0
@@ -123,11 +124,11 @@ contains
   end subroutine take_last
 
   !> Computes H of row a, constraint i, on its master (side 1) or slave (side 2).
-  subroutine operator_of_row(state, con, loc, element_size, element_node, a, i, side, count, h, t)
+  subroutine operator_of_row(state, con, loc, fe, a, i, side, count, h, t)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(local_tables), intent(in) :: loc
-    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
+    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: a, i
     integer, intent(in) :: side
     integer(i4), intent(out) :: count, t(8)
@@ -140,7 +141,7 @@ contains
     if (side == 2) k = con%slave(i)
     if (side == 2) point = con%slave_point(:,i)
     if (loc%rows%contact(a) < 0) then
-      call operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
+      call operator_of(state, con, fe, k, side, i, point, count, h, t)
     else
       call turning_operator(state, con, k, i, loc%rows%arm(a), count, h, t)
     end if
@@ -170,11 +171,12 @@ contains
   end subroutine set_identity
 
   !> Assembles V, B, H' and W_aa of row a, constraint i.
-  subroutine assemble_operator(state, con, loc, implicit, element_size, element_node, a, i, known)
+  subroutine assemble_operator(state, con, loc, fe, implicit, a, i, known)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(local_tables), intent(in) :: loc
-    integer(i4), intent(in) :: implicit(0:*), element_size(0:*), element_node(8,0:*)     !< see `assemble_rows`
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: implicit(0:*)     !< see `assemble_rows`
     integer(i4), intent(in) :: a, i
     logical, intent(out) :: known     !< false: a kind of body without an operator
     real(dp) :: hm(3,3,8), hs(3,3,8)
@@ -185,13 +187,13 @@ contains
     s = con%slave(i)
     ns = 0
     same = s == m .and. state%bodies%kind(m) == finite_element_kind
-    call operator_of_row(state, con, loc, element_size, element_node, a, i, 1, nm, hm, tm)
+    call operator_of_row(state, con, loc, fe, a, i, 1, nm, hm, tm)
     known = nm > 0
     call clear(loc%rows%V(:,a), loc%rows%B(:,a), loc%rows%speed(a), loc%rows%diagonal(:,:,a))
     call add_velocities(nm, hm, tm, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
                         loc%rows%speed(a))
     if (s >= 0) then
-      call operator_of_row(state, con, loc, element_size, element_node, a, i, 2, ns, hs, ts)
+      call operator_of_row(state, con, loc, fe, a, i, 2, ns, hs, ts)
       known = known .and. ns > 0
       hs(:,:,1:ns) = -hs(:,:,1:ns)
       call add_velocities(ns, hs, ts, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
@@ -444,26 +446,25 @@ contains
   !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, moment, reversing, merit, residual, damage of constraints,
   !> and cohesion, which becomes 0 where it was lost.
   !>
-  !>   bodies, constraints, local, n, element_size, element_node, step   as in assemble_rows; step 0: no work is counted
+  !>   bodies, constraints, local, elements, n, step   as in assemble_rows; step 0: no work is counted
   !>   contact_work, friction_work   out: the work of all contacts, each counted once
   !>   status                        0, `table_unknown`
-  subroutine apply_reactions(bodies, constraints, local, n, ne, element_size, element_node, step, contact_work, friction_work, &
-                             status)
-    integer(i8), intent(in) :: bodies(3), constraints, local(6)
-    integer(i4), intent(in) :: n, ne
-    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
+  subroutine apply_reactions(bodies, constraints, local, elements, n, step, contact_work, friction_work, status)
+    integer(i8), intent(in) :: bodies(3), constraints, local(6), elements
+    integer(i4), intent(in) :: n
     real(dp), intent(in) :: step
     real(dp), intent(out) :: contact_work, friction_work
     integer(i4), intent(out) :: status
     type(bodies_and_triples) :: state
     type(constraint_table) :: con
     type(local_tables) :: loc
+    type(finite_elements) :: fe
     integer(i4) :: a, i, k, j
     real(dp) :: work(2), r(3)
 
     contact_work = 0.0_dp
     friction_work = 0.0_dp
-    call open_all(bodies, constraints, local, state, con, loc, status)
+    call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
     if (status /= table_open) return
     state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
     !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work, r)
@@ -492,7 +493,7 @@ contains
       real(dp), intent(in) :: r(3)
       real(dp) :: h(3,3,8)
       integer(i4) :: count, t(8)
-      call operator_of_row(state, con, loc, element_size, element_node, a, i, side, count, h, t)
+      call operator_of_row(state, con, loc, fe, a, i, side, count, h, t)
       call add_transposed(count, h, t, r, state%triples%reaction)
     end subroutine pull
   end subroutine apply_reactions

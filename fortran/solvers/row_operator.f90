@@ -6,11 +6,12 @@
 module row_operator
   use kinds, only: dp, i4
   use body_state, only: bodies_and_triples
+  use element_frames, only: element_spin
   use kind_numbers, only: contact => constraint_contact
   use matrix3, only: cross
   use row_families, only: family_of
   use row_family_base, only: row_family
-  use state_tables, only: constraint_table
+  use state_tables, only: constraint_table, finite_elements
   use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind
   implicit none
   private
@@ -19,10 +20,10 @@ module row_operator
 contains
 
   !> Computes H of one side of constraint i, on body k, and the velocity triples that it applies to.
-  subroutine operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
+  subroutine operator_of(state, con, fe, k, side, i, point, count, h, t)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: con
-    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
+    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: k, i
     integer, intent(in) :: side       !< 1 master, 2 slave
     real(dp), intent(in) :: point(3)  !< referential
@@ -31,8 +32,7 @@ contains
     integer(i4) :: c
 
     if (state%bodies%kind(k) == finite_element_kind) then
-      call element_operator(state%bodies%velo_ptr(k), state%bodies%element_ptr(k) + con%element(side,i), con%weights(:,side,i), &
-                            element_size, element_node, con%base(:,:,i), count, h, t)
+      call element_operator(state, con, fe, k, side, i, count, h, t)
       return
     end if
     c = state%bodies%conf_ptr(k)
@@ -65,21 +65,57 @@ contains
     end do
   end subroutine turning_operator
 
-  !> Computes N_a base^T for the nodes of the element that holds the point.
-  pure subroutine element_operator(velo_ptr, element, weights, element_size, element_node, base, count, h, t)
-    integer(i4), intent(in) :: velo_ptr, element
-    real(dp), intent(in) :: weights(8), base(3,3)
-    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
+  !> Computes the blocks of constraint i on the nodes of the element of body k that holds the point: N_a base^T, and those of its local frame.
+  subroutine element_operator(state, con, fe, k, side, i, count, h, t)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: k, i
+    integer, intent(in) :: side
     integer(i4), intent(out) :: count, t(8)
     real(dp), intent(inout) :: h(3,3,8)
+    class(row_family), pointer :: family
+    real(dp) :: turned(3,3), spin(3,3,8)
+    integer(i4) :: e
     integer :: a
 
-    count = element_size(element)
-    do a = 1, count
-      h(:,:,a) = weights(a)*transpose(base)
-      t(a) = velo_ptr + element_node(a,element)
-    end do
+    e = state%bodies%element_ptr(k) + con%element(side,i)
+    count = fe%element_size(e)
+    t(1:count) = state%bodies%velo_ptr(k) + fe%element_node(1:count,e)
+    associate (base => con%base(:,:,i), weights => con%weights(:,side,i))
+      do a = 1, count
+        h(:,:,a) = weights(a)*transpose(base)
+      end do
+      if (con%kind(i) == contact) return
+      family => family_of(con%kind(i))
+      if (family%geared) then
+        turned(:,1:2) = con%length(i)*base(:,1:2)
+        turned(:,3) = con%levers(:,1,side,i)
+        h = element_spin(state, fe, con, side, i, k, turned)
+        do a = 1, count
+          h(3,:,a) = h(3,:,a) + weights(a)*con%levers(:,2,side,i)
+        end do
+      else if (family%angular) then
+        h = element_spin(state, fe, con, side, i, k, con%length(i)*base)
+      else if (family%carried .and. side == 2) then
+        spin = element_spin(state, fe, con, side, i, k, across(con, i))
+        h(:,:,1:count) = h(:,:,1:count) + spin(:,:,1:count)
+      end if
+    end associate
+    if (family%masked) h(3,:,1:count) = 0.0_dp
   end subroutine element_operator
+
+  !> Cross products of the vector from the slave's point to the master's with the base vectors of constraint i.
+  pure function across(con, i) result(turned)
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i
+    real(dp) :: turned(3,3)
+    integer :: j
+
+    do j = 1, 3
+      turned(:,j) = cross(con%point(:,i) - con%other_point(:,i), con%base(:,j,i))
+    end do
+  end function across
 
   !> Computes the blocks of one of the user's constraints on a body without elements.
   subroutine joint_operator(con, side, i, kind, conf, centre, point, count, h)
@@ -90,8 +126,7 @@ contains
     integer(i4), intent(out) :: count
     real(dp), intent(inout) :: h(3,3,4)
     class(row_family), pointer :: family
-    real(dp) :: turned(3,3), turning(3,3,4), apart(3)
-    integer :: j
+    real(dp) :: turned(3,3), turning(3,3,4)
 
     family => family_of(con%kind(i))
     associate (base => con%base(:,:,i))
@@ -109,11 +144,7 @@ contains
       else
         call velocity_blocks(kind, conf, centre, point, base, count, h)
         if (family%carried .and. side == 2) then
-          apart = con%point(:,i) - con%other_point(:,i)
-          do j = 1, 3
-            turned(:,j) = cross(apart, base(:,j))
-          end do
-          call angular_blocks(kind, conf, turned, count, turning)
+          call angular_blocks(kind, conf, across(con, i), count, turning)
           h(:,:,1:count) = h(:,:,1:count) + turning(:,:,1:count)
         end if
       end if

@@ -571,6 +571,31 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
     )
 
 
+def referential_point(bodies: BodyTable, row: int, place, epsilon: float) -> np.ndarray:
+    """Return the referential point (3,) that is at a place of the present configuration; SolfecError if no element is within `epsilon` of it."""
+    fe, mesh, place = compiled(bodies), bodies.meshes[int(bodies.id[row])], np.asarray(place, float)
+    start = int(bodies.conf_ptr[row])
+    nodes = mesh.nodes + bodies.configurations.conf[:, start : start + len(mesh.nodes)].T
+    corners, used = nodes[mesh.elements], used_slots(mesh.sizes)[..., None]
+    low, high = np.where(used, corners, np.inf).min(1), np.where(used, corners, -np.inf).max(1)
+    away = np.sqrt((np.maximum(np.maximum(low - place, place - high), 0.0) ** 2).sum(1))
+    near = np.flatnonzero(away <= max(epsilon, away.min()))
+    count = near.size
+    natural, weights, distance = np.zeros((3, count), order="F"), np.zeros((MOST_NODES, count), order="F"), np.zeros(count)
+    _points.weigh_points(
+        np.asfortranarray(np.tile(place[:, None], count)), (bodies.element_ptr[row] + near).astype(np.int32), np.zeros(count, np.int32),
+        fe.element_size, fe.element_node, np.asfortranarray(nodes.T), natural, weights, distance,
+    )  # fmt: skip
+    best = int(np.argmin(distance))
+    if distance[best] > epsilon:
+        x, y, z = place
+        raise SolfecError(
+            f"{bodies.name(int(bodies.id[row]))}: the place ({x:g}, {y:g}, {z:g}) is outside of its elements, {distance[best]:.3g} away from the nearest one"
+        )
+    of_element = mesh.elements[near[best], : mesh.sizes[near[best]]]
+    return mesh.nodes[of_element].T @ weights[: len(of_element), best]
+
+
 def _extended(fe: FiniteElements, bodies: BodyTable, row: int, element: int, natural: np.ndarray, point: np.ndarray) -> np.ndarray:
     """Return shape functions (8,) of an element at a referential point outside of it; `natural` is its nearest place."""
     weights = np.zeros((MOST_NODES, 1), order="F")

@@ -33,8 +33,8 @@ def operators(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray)
     triple = np.zeros((16, rows.size), np.int32, order="F")
     operator = np.zeros((3, 3, 16, rows.size), order="F")
     if rows.size:
-        elements, rows = compiled(bodies), np.ascontiguousarray(rows, np.int32)
-        opened(_fill_joint_operators(bodies.handles, constraints.handle, rows, elements.element_size, elements.element_node, triple, operator))
+        rows = np.ascontiguousarray(rows, np.int32)
+        opened(_fill_joint_operators(bodies.handles, constraints.handle, compiled(bodies).handle, rows, triple, operator))
     return triple, operator
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from .. import _kernels
+from ..bodies.finite_elements import within_step
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
 from ..tables import opened
@@ -42,7 +43,8 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
     if series.n:
         series.evaluate(time_end)
     directions = element_points.carried_directions(constraints, bodies)
-    failed, status = _update_user_constraints(bodies.handles, constraints.handle, series.handle, users, *directions)
+    elements = within_step(bodies).handle
+    failed, status = _update_user_constraints(bodies.handles, constraints.handle, series.handle, elements, users, *directions)
     opened(status)
     if failed >= 0:
         _refuse(constraints, failed)

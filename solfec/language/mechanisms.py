@@ -144,7 +144,7 @@ def BALL(body: BODY, body2: BODY | None, point: Vector, label: str | None = None
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
+        Two bodies, one of which may be an obstacle; None means space.
     point : tuple of 3
         Place of the joint in the present placement of the bodies, also outside of their shapes.
     label : str, optional
@@ -178,7 +178,7 @@ def HINGE(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
+        Two bodies, one of which may be an obstacle; None means space.
     point, axis : tuple of 3
         A point of the axis and its direction, of any length, in the present placement.
     limits : tuple of 2, optional
@@ -223,7 +223,7 @@ def SLIDER(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
+        Two bodies, one of which may be an obstacle; None means space.
     point, axis : tuple of 3
         A point of the axis and its direction, of any length, in the present placement.
     limits : tuple of 2, optional
@@ -257,7 +257,7 @@ def CYLINDRICAL(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
+        Two bodies, one of which may be an obstacle; None means space.
     point, axis : tuple of 3
         A point of the axis and its direction, of any length, in the present placement.
     label : str, optional
@@ -286,7 +286,7 @@ def UNIVERSAL(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
+        Two bodies, one of which may be an obstacle; None means space.
     point : tuple of 3
         Intersection of the axes, in the present placement.
     axis, axis2 : tuple of 3
@@ -310,7 +310,7 @@ def WELD(body: BODY, body2: BODY | None, point: Vector, label: str | None = None
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
+        Two bodies, one of which may be an obstacle; None means space.
     point : tuple of 3
         Place of the joint in the present placement.
     label : str, optional
@@ -333,7 +333,7 @@ def DISTANCE(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+        Two bodies, one of which may be an obstacle; None stands for space.
     point, point2 : tuple of 3
         Ends of the rod on `body` and `body2`, in the present placement.
     label : str, optional
@@ -344,7 +344,7 @@ def DISTANCE(
     -------
     JOINT
     """
-    one, two = _bodies_of("DISTANCE", body, body2)
+    one, two = _bodies_of(body, body2)
     first, second = checks.vector(point, "point"), checks.vector(point2, "point2")
     domain = one._simulation.domain
     apart = float(np.linalg.norm(np.subtract(first, second)))
@@ -416,6 +416,10 @@ def RACK(joint: JOINT, joint2: JOINT, radius: float, label: str | None = None) -
         raise BadValue("'radius' is zero; it must be the travel of 'joint2' per angle of 'joint'")
     pinion, rack, _ = _wheels("RACK", joint, joint2, "SLIDER", ALONG)
     label, simulation = _label(label), joint._simulation
+    bodies = simulation.domain.bodies
+    for name, wheel in (("joint", pinion), ("joint2", rack)):
+        if wheel.body >= 0 and bodies.kind[wheel.body] == BodyKind.FINITE_ELEMENT:
+            raise BadValue(f"the body of '{name}' is of kind 'FINITE_ELEMENT'; a RACK acts on rigid and pseudo-rigid bodies only, so far")
     if pinion.body < 0:
         raise BadValue("space stands for the pinion of 'joint'; a pinion must be a body (let the frame be space instead)")
     if not (_moves(simulation, rack) or _moves(simulation, pinion)):
@@ -464,7 +468,7 @@ def ROPE(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+        Two bodies, one of which may be an obstacle; None stands for space.
     point, point2 : tuple of 3
         Ends of the rope on `body` and `body2`, in the present placement.
     length : float, optional
@@ -479,7 +483,7 @@ def ROPE(
     -------
     JOINT
     """
-    one, two = _bodies_of("ROPE", body, body2)
+    one, two = _bodies_of(body, body2)
     first, second = checks.vector(point, "point"), checks.vector(point2, "point2")
     apart = float(np.linalg.norm(np.subtract(first, second)))
     length = apart if length is None else checks.positive(length, "length")
@@ -611,7 +615,7 @@ def _put(joint: JOINT, axis: ConstraintKind, numbers: dict[int, float], limits: 
     domain.constraints.limits[:, row] = limits
 
 
-def _bodies_of(kind: str, body, body2, driven: bool = False) -> tuple[BODY, BODY | None]:
+def _bodies_of(body, body2, driven: bool = False) -> tuple[BODY, BODY | None]:
     """Check the bodies of a joint."""
     one = body_of(body, "body")
     two = None if body2 is None else body_of(body2, "body2")
@@ -619,15 +623,12 @@ def _bodies_of(kind: str, body, body2, driven: bool = False) -> tuple[BODY, BODY
         raise BadValue("'body' is an obstacle; it needs no joint with space, since only SET_ROTATION, SET_VELOCITY and its like move it")
     if two is not None:
         check_pair((one, two), ("body", "body2"))
-    for name, item in (("body", one), ("body2", two)):
-        if item is not None and item._kind == BodyKind.FINITE_ELEMENT:
-            raise BadValue(f"'{name}' {item.id} is of kind 'FINITE_ELEMENT'; a {kind} joins rigid and pseudo-rigid bodies and obstacles")
     return one, two
 
 
 def _joint(kind: str, body, body2, point, axis=None, second=None, label=None, strength=None, driven: bool = False) -> JOINT:
     """Check arguments that all joints share, and make a joint."""
-    one, two = _bodies_of(kind, body, body2, driven)
+    one, two = _bodies_of(body, body2, driven)
     place = checks.vector(point, "point")
     axis = _unit(axis, "axis") if kind in TURNED else None
     second = _unit(second, "axis2") if kind == "UNIVERSAL" else None

@@ -46,9 +46,8 @@ def assemble_rows(local) -> None:
         _fail(local, -1, status)
     while True:
         entries, attachments, local.visits, failed, status = _assemble_rows(
-            bodies.handles, constraints.handle, local.handles, local.implicit, elements.element_size, elements.element_node, local.step,
-            local.n,
-        )  # fmt: skip
+            bodies.handles, constraints.handle, local.handles, elements.handle, local.implicit, local.step, local.n
+        )
         if status != ENTRIES_LACK:
             break
         local.entries.reserve(entries)
@@ -125,7 +124,7 @@ def apply_reactions(local) -> tuple[float, float]:
     elements = local.elements
     time = local.step if local.dynamic else 0.0  # in quasi-statics no work is counted
     contact, friction, status = _apply_reactions(
-        local.bodies.handles, local.constraints.handle, local.handles, local.n, elements.element_size, elements.element_node, time
+        local.bodies.handles, local.constraints.handle, local.handles, elements.handle, local.n, time
     )
     if status:
         _fail(local, -1, status)

@@ -1,0 +1,143 @@
+"""Joints of mechanisms on finite element bodies, which act on local frames: against closed form, rigid bodies and beams."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import solfec as s
+
+SOLVERS = {
+    "GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-13, 20000, meritval=1e-24),
+    "NEWTON": lambda: s.NEWTON_SOLVER(1e-24, 1000),
+    "AUTO": lambda: s.AUTO_SOLVER(1e-10),
+}
+LENGTH, WIDTH, CELLS, YOUNG = 1.0, 0.1, 8, 1e9
+MASS = 1000.0 * LENGTH * WIDTH**2
+# about an end, of masses in the nodes
+INERTIA = MASS * (LENGTH**2 / 3 * (1 + 0.5 / CELLS**2) + (WIDTH / 2) ** 2)
+Y = (0, 1, 0)
+
+
+def model(kind="DYNAMIC", step=1e-3, gravity=None):
+    solfec = s.SOLFEC(kind, step, None)
+    solfec.verbose = "OFF"
+    s.CONTACT_EXCLUDE_SURFACES(solfec, 1, 1)
+    if gravity is not None:
+        s.GRAVITY(solfec, gravity)
+    return solfec, s.BULK_MATERIAL(solfec, model="KIRCHHOFF", young=YOUNG, poisson=0.0, density=1000.0)
+
+
+def bar(solfec, bulk, start=0.0, kind="FINITE_ELEMENT", form="TL", scheme="DEF_LIM"):
+    """A bar along x from `start`, CELLS elements long."""
+    half = WIDTH / 2
+    corners = [(x, y, z) for z in (-half, half) for x, y in ((start, -half), (start + LENGTH, -half), (start + LENGTH, half), (start, half))]
+    numbers = [float(v) for corner in corners for v in corner]
+    if kind != "FINITE_ELEMENT":
+        return s.BODY(solfec, kind, s.HULL(numbers, 1, 1), bulk)
+    body = s.BODY(solfec, kind, s.HEX(numbers, CELLS, 1, 1, 1, [1] * 6), bulk, form=form)
+    body.scheme = scheme
+    return body
+
+
+def momenta(solfec):
+    """Momentum and angular momentum of all nodes."""
+    bodies = solfec._simulation.domain.bodies
+    elements = bodies.finite_elements
+    velocity = bodies.triples.velo[:, elements.velo_row]
+    place = elements.reference + bodies.configurations.conf[:, elements.conf_row]
+    return np.append((elements.mass * velocity).sum(axis=1), (elements.mass * np.cross(place, velocity, axis=0)).sum(axis=1))
+
+
+@pytest.mark.parametrize(("form", "scheme", "correction"), [("TL", "DEF_EXP", "OFF"), ("TL", "DEF_LIM", "ON"), ("BC", "DEF_LIM", "OFF"), ("BC", "DEF_LIM", "ON")])
+def test_a_bar_on_a_hinge_swings_as_theory_says(form, scheme, correction):
+    solfec, bulk = model(gravity=(0, 0, -9.81))
+    solfec.joint_correction = correction
+    swinging = bar(solfec, bulk, form=form, scheme=scheme)
+    hinge = s.HINGE(swinging, None, (0, 0, 0), Y)
+    s.RUN(solfec, s.AUTO_SOLVER(1e-10), 0.25)
+    solution = solve_ivp(lambda t, y: [y[1], MASS * 9.81 * LENGTH / 2 * math.cos(y[0]) / INERTIA], (0, solfec.time), [0, 0], rtol=1e-10, atol=1e-12)
+    assert hinge.angle == pytest.approx(solution.y[0, -1], rel=3e-4)
+    assert hinge.turning == pytest.approx(solution.y[1, -1], rel=0.02)  # the bar vibrates
+    assert np.abs(s.DISPLACEMENT(swinging, (0, 0, 0))).max() < 1e-12
+    assert np.abs(s.DISPLACEMENT(swinging, (LENGTH, 0, 0))[1]) < 1e-9
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_two_hinged_bars_in_space_keep_their_momenta(solver):
+    solfec, bulk = model()
+    bodies = bar(solfec, bulk), bar(solfec, bulk, LENGTH)
+    s.HINGE(*bodies, (LENGTH, 0, 0), (0, 1, 1))
+    for body, spin in zip(bodies, ((0.1, 2, 0), (0.1, -1, 0))):
+        s.INITIAL_VELOCITY(body, (0, 0, 0), spin)
+    s.RUN(solfec, SOLVERS[solver](), 0.001)  # an impact makes the velocities fit
+    before = momenta(solfec)
+    assert np.abs(before[3:]).max() > 0.5
+    s.RUN(solfec, SOLVERS[solver](), 0.05)
+    after = momenta(solfec)
+    assert after[:3] == pytest.approx(before[:3], abs=1e-9)
+    assert after[3:] == pytest.approx(before[3:], abs=2e-4 * np.abs(before).max())  # forces act at mid-step
+
+
+def test_a_soft_bar_between_rigid_ones_moves_nearly_as_a_rigid_one():
+    """A crank, a coupler of finite elements and a rocker: the same linkage with a rigid coupler."""
+    angles = {}
+    for kind in ("RIGID", "FINITE_ELEMENT"):
+        solfec, bulk = model(gravity=(0, 0, -9.81))
+        first, coupler, last = bar(solfec, bulk, kind="RIGID"), bar(solfec, bulk, LENGTH, kind), bar(solfec, bulk, 2 * LENGTH, kind="RIGID")
+        hinge = s.HINGE(first, None, (0, 0, 0), Y)
+        s.HINGE(coupler, first, (LENGTH, 0, 0), Y)
+        s.HINGE(last, coupler, (2 * LENGTH, 0, 0), Y)
+        s.RUN(solfec, s.AUTO_SOLVER(1e-9), 0.3)
+        angles[kind] = hinge.angle
+    assert abs(angles["RIGID"]) > 0.1
+    assert angles["FINITE_ELEMENT"] == pytest.approx(angles["RIGID"], rel=0.01)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_slider_guides_a_soft_block_down_an_incline(solver):
+    solfec, bulk = model(gravity=(0, 0, -10.0))
+    body = bar(solfec, bulk)
+    slope = np.array([math.cos(0.3), 0, -math.sin(0.3)])
+    slider = s.SLIDER(body, None, (LENGTH / 2, 0, 0), tuple(slope.tolist()))
+    s.RUN(solfec, SOLVERS[solver](), 0.1)
+    assert slope @ momenta(solfec)[:3] == pytest.approx(MASS * 10 * math.sin(0.3) * solfec.time, rel=1e-7)
+    assert slider.travel == pytest.approx(5 * math.sin(0.3) * solfec.time**2, rel=0.01)  # the bar vibrates
+    moved = np.array(s.DISPLACEMENT(body, (LENGTH / 2, 0, 0)))
+    assert np.linalg.norm(moved - slope * (slope @ moved)) < 1e-9
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_motor_turns_a_soft_arm_at_its_rate(solver):
+    solfec, bulk = model()
+    arm = bar(solfec, bulk)
+    hinge = s.HINGE(arm, None, (0, 0, 0), (0, 0, 1))
+    s.MOTOR(hinge, "RATE", s.TIME_SERIES([0, 0, 0.1, 2.0, 1, 2.0]))
+    s.RUN(solfec, SOLVERS[solver](), 0.2)
+    assert hinge.turning == pytest.approx(2.0, rel=1e-6)
+    assert hinge.angle == pytest.approx(0.3, rel=1e-2)
+
+
+def test_a_weld_holds_a_cantilever_by_force_and_torque():
+    solfec, bulk = model("QUASI_STATIC", 1.0)
+    beam = bar(solfec, bulk, form="BC")
+    weld = s.WELD(beam, None, (0, 0, 0))
+    s.FORCE(beam, "SPATIAL", (LENGTH, 0, 0), (0, 0, 1), 2.0)
+    s.RUN(solfec, s.AUTO_SOLVER(1e-12), 3.0)
+    assert weld.reaction == pytest.approx((0, 0, -2, 0, 2 * LENGTH, 0), abs=2e-4)
+    stiffness = YOUNG * WIDTH**4 / 12
+    assert 0.3 < s.DISPLACEMENT(beam, (LENGTH, 0, 0))[2] / (2 * LENGTH**3 / (3 * stiffness)) < 1.0  # coarse elements are too stiff in bending
+
+
+def test_a_place_outside_of_the_elements_and_a_rack_are_refused():
+    solfec, bulk = model()
+    body = bar(solfec, bulk)
+    with pytest.raises(Exception, match=r"the place \(0, 0, 0.3\) is outside of its elements, 0.25 away from the nearest one"):
+        s.HINGE(body, None, (0, 0, 0.3), Y)
+    pinion, rack = s.HINGE(body, None, (0, 0, 0), Y), s.SLIDER(bar(solfec, bulk, 2.0, kind="RIGID"), None, (2, 0, 0), (1, 0, 0))
+    with pytest.raises(Exception, match="a RACK acts on rigid and pseudo-rigid bodies only"):
+        s.RACK(pinion, rack, 0.1)
+    assert len(solfec.constraints) == len([c for c in solfec.constraints if c.kind != "RACK"])
