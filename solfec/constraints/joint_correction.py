@@ -17,8 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..bodies import finite_element_motion
+from ..bodies.failures import raise_failure
 from ..bodies.finite_elements import compiled
-from ..bodies.table import BodyTable
+from ..bodies.table import BodyKind, BodyTable
 from ..kinds import DRIVES, JOINTS
 from ..tables import Table, opened
 from . import user
@@ -121,6 +123,25 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
             if not regular:
                 gaps.force[:count] = _forces(bodies, gaps, count)
             opened(_move_bodies(bodies.handles, gaps.handle, count))
+            if compiled(bodies).count:
+                ends = np.array([constraints.master[: constraints.user_count], constraints.slave[: constraints.user_count]])
+                if (bodies.kind[ends[ends >= 0]] == BodyKind.FINITE_ELEMENT).any():
+                    _strain(bodies)
+
+
+def _strain(bodies: BodyTable) -> None:
+    """Give finite elements the energies and strains of their new places; the limit of the next step depends on them.
+
+    Raises
+    ------
+    SolfecError
+        A body has been turned inside out.
+    """
+    elements = compiled(bodies)
+    failure, row = finite_element_motion.follow(elements, bodies)
+    if failure:
+        raise_failure(bodies, failure, row)
+    finite_element_motion.store_internal_energy(elements, bodies)
 
 
 def largest_gap(constraints: ConstraintTable, bodies: BodyTable, time: float) -> float:
