@@ -12,7 +12,7 @@
 !> `law` is the number of the material (`material_laws`); the linear one means the stiffness at zero displacement.
 module element_blocks
   use kinds, only: dp, i4
-  use element_shapes, only: shape_values, quadrature, mass_quadrature, reference_gradients, inverse_jacobian
+  use element_shapes, only: shape_values, shape_derivatives, quadrature, mass_quadrature, reference_gradients, inverse_jacobian
   use hexahedron_rates, only: natural_rates, point_gradient, add_point_force, nodal_forces
   use material_laws, only: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
   implicit none
@@ -68,25 +68,36 @@ contains
     real(dp), intent(in) :: reference(3,0:nnode-1)
     real(dp), intent(in) :: density(8,0:nblock-1)  !< [mass/length**3]
     real(dp), intent(inout) :: mass(8,size,0:nblock-1), volume(8,0:nblock-1)
-    real(dp) :: natural(3,64), factor(64), nodes(3,8), g(3,8), n(8), jacobian
-    integer :: a, b, count, l, q
+    real(dp) :: natural(3,64), factor(64), n(8,64), d(3,8,64)
+    real(dp) :: place(8,3), map(8,3,3), jacobian(8)     ! of all lanes
+    integer :: a, b, count, i, j, q
 
     call mass_quadrature(size, count, natural, factor)
-    !$omp parallel do if (nblock > parallel_from) schedule(static) private(nodes, g, n, jacobian, a, l, q)
+    do q = 1, count
+      n(:,q) = shape_values(size, natural(:,q))
+      d(:,:,q) = shape_derivatives(size, natural(:,q))
+    end do
+    !$omp parallel do if (nblock > parallel_from) schedule(static) private(place, map, jacobian, a, i, j, q)
     do b = 0, nblock - 1
       mass(:,:,b) = 0
       volume(:,b) = 0
-      do l = 1, lanes
-        nodes = 0
+      do q = 1, count
+        map = 0
         do a = 1, size
-          nodes(:,a) = reference(:,node(l,a,b))
+          place = transpose(reference(:,node(:,a,b)))
+          do j = 1, 3
+            do i = 1, 3
+              map(:,i,j) = map(:,i,j) + place(:,i)*d(j,a,q)
+            end do
+          end do
         end do
-        do q = 1, count
-          call reference_gradients(size, nodes, natural(:,q), g, jacobian)
-          n = shape_values(size, natural(:,q))
-          mass(l,:,b) = mass(l,:,b) + density(l,b)*factor(q)*jacobian*n(1:size)
-          volume(l,b) = volume(l,b) + factor(q)*jacobian
+        jacobian = map(:,1,1)*(map(:,2,2)*map(:,3,3) - map(:,2,3)*map(:,3,2)) &
+                   - map(:,1,2)*(map(:,2,1)*map(:,3,3) - map(:,2,3)*map(:,3,1)) &
+                   + map(:,1,3)*(map(:,2,1)*map(:,3,2) - map(:,2,2)*map(:,3,1))
+        do a = 1, size
+          mass(:,a,b) = mass(:,a,b) + density(:,b)*factor(q)*jacobian*n(a,q)
         end do
+        volume(:,b) = volume(:,b) + factor(q)*jacobian
       end do
     end do
     !$omp end parallel do
