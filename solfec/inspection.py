@@ -272,6 +272,8 @@ def joints(domain: Domain, findings: list) -> dict:
     if contradiction := diagnosis.contradiction(local):
         facts["contradictory"] = contradiction
         findings.append(("error", contradiction))
+    elif redundant := diagnosis.redundant(local):
+        facts["redundant"] = redundant
     if domain.dynamic and (moving := _moving(domain)):
         facts["moving"] = [{"joint": local.name(row), "velocity": speed} for row, speed in moving]
         worst = ", ".join(f"{local.name(row)} ({speed:g})" for row, speed in moving[:LISTED])
@@ -339,6 +341,8 @@ def text(facts: dict) -> str:
         lines.append(f"  memory: {facts['memory']['megabytes']:g} MB with the model and its first contacts")
     if unseen := facts.get("joints", {}).get("not looked at"):
         lines.append(f"  joints: {unseen}, too many to look for contradictions and velocities")
+    if redundant := facts.get("joints", {}).get("redundant"):
+        lines.append(f"  joints: {counted(redundant, 'motion is', 'motions are')} held more than once; joints of mechanisms share the reactions (docs/mechanisms.md, Redundant joints)")
     if results := facts.get("results"):
         lines.append(f"  results: {results['frames']} frames, {results['megabytes']:g} MB if contacts stay as many")
     lines += [f"  {level}: {found}" for level, found in facts["findings"]] or ["  nothing to warn of"]

@@ -12,6 +12,7 @@ from .bodies.support_stiffness import SupportStiffness
 from .constraints import element_points, user
 from .contact.phase import Detection
 from .solvers import supports
+from .solvers.joint_shares import JointShares
 
 PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step; names of Solfec-1.0
 
@@ -47,6 +48,7 @@ class TimeStep:
         self.model = model
         self.timings = Timings()
         self.detection = Detection(model, self._hold_cohesive, self._note_swallowed)
+        self.shares = JointShares()
 
     def run(self, solver) -> tuple[float, float]:
         """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions."""
@@ -93,11 +95,13 @@ class TimeStep:
         model.swallowed.after_detection(model.geometry, model.bodies, model.time)
 
     def _solve(self, solver):
-        """Solve C(B + W R, R) = 0 for R; return the solver's report."""
+        """Solve C(B + W R, R) = 0 for R, of least norm where joints are redundant; return the solver's report."""
         model = self.model
         report = solver.solve(model.local_dynamics)
         if model.exact_supports and not model.dynamic and model.constraints.user_count:
             model.supports_left.note(supports.hold(model.local_dynamics, report), model.time)
+        if model.constraints.user_count:
+            self.shares.share(model.local_dynamics)
         return report
 
     # --- supports in the matrices of quasi-static bodies of form 'TL' ----------------------------------------

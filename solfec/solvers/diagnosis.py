@@ -53,26 +53,41 @@ def contradiction(local: LocalDynamics) -> str:
     Equations H u = target contradict one another if some combination of rows of H vanishes and the same
     combination of targets does not.
     """
-    owner, equations, wanted = _equations(local)
-    if not 0 < len(owner) <= LARGEST:
+    owner, equations, wanted = _scaled_equations(local)
+    if not owner or not (np.abs(wanted) < LARGEST_VELOCITY).all():
         return ""
-    if not (np.abs(wanted) < LARGEST_VELOCITY).all():
-        return ""
-    scale = np.linalg.norm(equations, axis=1)
-    if not scale.all():  # components in which a row does not act
-        owner, equations, wanted = [owner[k] for k in np.flatnonzero(scale)], equations[scale > 0.0], wanted[scale > 0.0]
-        scale = scale[scale > 0.0]
-    equations, wanted = equations / scale[:, None], wanted / scale
-    # E = R^T Q^T: rows of E and of the square matrix R^T vanish in the same combinations
-    triangle = np.linalg.qr(equations.T, mode="r") if equations.shape[1] > len(owner) else equations.T
-    left, singular, _ = np.linalg.svd(triangle.T)
-    rank = int((singular > DEPENDENT * singular[0]).sum())
-    dependent = left[:, rank:]
+    dependent = _dependent(equations)
     unmet = np.abs(dependent @ (dependent.T @ wanted))
     if not unmet.max() > UNFULFILLABLE * np.abs(wanted).max():
         return ""
     rows = dict.fromkeys(owner[k] for k in np.flatnonzero(unmet > 1e-3 * unmet.max()))
     return " and ".join(local.name(row) for row in sorted(rows, reverse=True)) + " contradict one another"
+
+
+def redundant(local: LocalDynamics) -> int:
+    """Return how many velocity equations of joints and prescribed velocities follow from others; 0 if there are too many to examine."""
+    owner, equations, _ = _scaled_equations(local)
+    return _dependent(equations).shape[1] if owner else 0
+
+
+def _scaled_equations(local: LocalDynamics) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """Return `_equations` with coefficients of norm 1, without components in which a row does not act; none if there are too many."""
+    owner, equations, wanted = _equations(local)
+    if not 0 < len(owner) <= LARGEST:
+        return [], equations, wanted
+    scale = np.linalg.norm(equations, axis=1)
+    if not scale.all():
+        owner, equations, wanted = [owner[k] for k in np.flatnonzero(scale)], equations[scale > 0.0], wanted[scale > 0.0]
+        scale = scale[scale > 0.0]
+    return owner, equations / scale[:, None], wanted / scale
+
+
+def _dependent(equations: np.ndarray) -> np.ndarray:
+    """Return combinations (n, k) of n equations that vanish."""
+    # E = R^T Q^T: rows of E and of the square matrix R^T vanish in the same combinations
+    triangle = np.linalg.qr(equations.T, mode="r") if equations.shape[1] > len(equations) else equations.T
+    left, singular, _ = np.linalg.svd(triangle.T)
+    return left[:, int((singular > DEPENDENT * singular[0]).sum()) :]
 
 
 def _equations(local: LocalDynamics) -> tuple[list[int], np.ndarray, np.ndarray]:

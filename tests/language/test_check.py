@@ -5,6 +5,7 @@ import json
 import pytest
 
 from solfec import cli
+from solfec.inspection import text as as_text
 
 HEAD = """
 solfec = SOLFEC('DYNAMIC', 1E-3, 'out/checked')
@@ -107,6 +108,15 @@ def test_joints_that_contradict_one_another_or_move_are_told(check):
     assert facts["joints"]["contradictory"] == "constraint 2 (FIXDIR) of body 3 and constraint 3 (VELODIR) of body 3 contradict one another"
     assert facts["joints"]["moving"] == [{"joint": "constraint 1 (FIXPNT) of body 2", "velocity": pytest.approx(5.0)}]
     assert facts["constraints"] == {"FIXPNT": 1, "FIXDIR": 1, "VELODIR": 1} and facts["loose bodies"]["count"] == 0
+
+
+def test_motions_that_joints_hold_more_than_once_are_counted(check):
+    leaf = "leaf = BODY(solfec, 'RIGID', box(0, 0, 1, 1, 1, 2), bulk)\nHINGE(leaf, None, (0, 0, 1), (0, 0, 1))\n"
+    status, facts = check(leaf)
+    assert status == 0 and "redundant" not in facts["joints"]
+    status, facts = check(leaf + "HINGE(leaf, None, (0, 0, 2), (0, 0, 1))\nFIX_DIRECTION(leaf, (1, 0, 1), (0, 0, 1))")
+    assert status == 0 and facts["joints"]["redundant"] == 6
+    assert "6 motions are held more than once" in as_text(facts)
 
 
 def test_the_critical_step_is_told_and_kept(check):

@@ -10,7 +10,7 @@ import pytest
 import solfec as s
 
 SOLVERS = {
-    "GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 5000),
+    "GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 20000),
     "NEWTON": lambda: s.NEWTON_SOLVER(1e-16, 1000),
     "AUTO": lambda: s.AUTO_SOLVER(1e-8),
 }

@@ -1,0 +1,252 @@
+!> Reactions of redundant joints: of all that move the bodies alike, those of least norm.
+!>
+!> Bodies get H^T R from the reactions R of joints.  If joints hold a motion more than once, some R change nothing, H^T R = 0, and those of a
+!> solver depend on its way to them.  With weights D of components, H' = D H and R = D r, the reactions of least |r| are r = H' y with
+!> H'^T H' y = H^T R.  H'^T H' is singular where joints leave motions free.  So the kernel factorises H'^T H' + shift, and repeats
+!> r = r + H' (H'^T H' + shift)^-1 (H^T R - H'^T r), which converges to the solution without the shift.
+!>
+!> The matrix couples bodies that share a joint.  It is kept by rows from the first entry to the diagonal, in the order of the bodies: chains and
+!> loops of bodies that follow each other fill little of it.
+module joint_shares
+  use kinds, only: dp, i4, i8
+  use row_tables, only: local_tables, open_local
+  use table_registry, only: table_open
+  implicit none
+  private
+  public :: share_reactions
+
+  real(dp), parameter :: shift = 1.0e-10_dp        !< of a diagonal of ones
+  real(dp), parameter :: accuracy = 1.0e-16_dp     !< of H^T R, over |r|
+  real(dp), parameter :: allowed = 1.0e-14_dp      !< largest error of H^T R over |r|; else reactions stay
+  real(dp), parameter :: change = 1.0e-8_dp        !< smallest change over |r|; below it joints are not redundant, and reactions keep their bits
+  integer, parameter :: most = 30                  !< repetitions
+
+  !> H' of joints with scaled columns, and the factor of H'^T H' + shift.
+  type :: joint_system
+    integer(i4) :: n = 0, columns = 0              !< joint rows, columns of H
+    integer(i4), allocatable :: first(:), place(:) !< (0:n) first entry of a row; of an entry: first column, counted from zero
+    real(dp), allocatable :: h(:,:,:)              !< (3,3,0:entries-1)
+    integer(i4), allocatable :: start(:)           !< (0:columns-1) first column of a row of the factor
+    integer(i8), allocatable :: diagonal(:)        !< (0:columns-1) place of its diagonal in `factor`
+    real(dp), allocatable :: factor(:)
+  end type joint_system
+
+contains
+
+  !> Replaces reactions of joints by those of least norm with the same H^T R, if that changes them.
+  !>
+  !> Reads of rows entry_ptr; entries.  Writes of rows R.
+  !>
+  !>   local     LocalDynamics.handles
+  !>   n, rows   (0:n-1) rows of joints
+  !>   weight    (3,0:n-1) D; 0: components that have no reaction
+  !>   triples   velocity triples in use
+  !>   changed   out: change of r over |r|; 0 if reactions stay
+  !>   status    `table_open` or `table_unknown`
+  subroutine share_reactions(local, n, rows, weight, triples, changed, status)
+    integer(i8), intent(in) :: local(6)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1)
+    real(dp), intent(in) :: weight(3,0:n-1)
+    integer(i4), intent(in) :: triples
+    real(dp), intent(out) :: changed
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc
+    type(joint_system) :: joints
+    real(dp) :: given(3,0:n-1), least(3,0:n-1), norm
+    logical :: found
+    integer(i4) :: k
+
+    changed = 0.0_dp
+    call open_local(local, loc, status)
+    if (status /= table_open) return
+    do k = 0, n - 1
+      given(:,k) = 0.0_dp
+      where (weight(:,k) > 0.0_dp) given(:,k) = loc%rows%R(:,rows(k))/weight(:,k)
+    end do
+    norm = norm2(given)
+    if (.not. (norm > 0.0_dp .and. norm <= huge(1.0_dp))) return
+    call take_operators(loc, n, rows, weight, triples, joints)
+    call factorise(joints)
+    call find_least(joints, given, norm, least, found)
+    if (.not. found) return
+    if (.not. norm2(least - given) > change*norm) return
+    changed = norm2(least - given)/norm
+    do k = 0, n - 1
+      where (weight(:,k) > 0.0_dp) loc%rows%R(:,rows(k)) = weight(:,k)*least(:,k)
+    end do
+  end subroutine share_reactions
+
+  !> Takes H', with columns of length one, which changes neither the reactions that do nothing nor their norm.
+  subroutine take_operators(loc, n, rows, weight, triples, joints)
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: n, rows(0:n-1), triples
+    real(dp), intent(in) :: weight(3,0:n-1)
+    type(joint_system), intent(out) :: joints
+    integer(i4) :: column(0:triples-1)
+    real(dp), allocatable :: length(:)
+    integer(i4) :: k, e, first, t, j
+
+    joints%n = n
+    allocate(joints%first(0:n))
+    joints%first(0) = 0
+    column = -1
+    do k = 0, n - 1
+      first = loc%rows%entry_ptr(rows(k))
+      joints%first(k+1) = joints%first(k) + loc%rows%entry_ptr(rows(k)+1) - first
+      column(loc%entries%triple(first:first+joints%first(k+1)-joints%first(k)-1)) = 0
+    end do
+    do t = 0, triples - 1
+      if (column(t) < 0) cycle
+      column(t) = joints%columns
+      joints%columns = joints%columns + 3
+    end do
+    allocate(joints%place(0:joints%first(n)-1), joints%h(3,3,0:joints%first(n)-1), length(0:joints%columns-1))
+    length = 0.0_dp
+    do k = 0, n - 1
+      first = loc%rows%entry_ptr(rows(k))
+      do e = joints%first(k), joints%first(k+1) - 1
+        joints%place(e) = column(loc%entries%triple(first+e-joints%first(k)))
+        do j = 1, 3
+          joints%h(:,j,e) = weight(:,k)*loc%entries%operator(:,j,first+e-joints%first(k))
+          length(joints%place(e)+j-1) = length(joints%place(e)+j-1) + sum(joints%h(:,j,e)**2)
+        end do
+      end do
+    end do
+    where (length > 0.0_dp) length = 1.0_dp/sqrt(length)
+    do e = 0, joints%first(n) - 1
+      do j = 1, 3
+        joints%h(:,j,e) = length(joints%place(e)+j-1)*joints%h(:,j,e)
+      end do
+    end do
+  end subroutine take_operators
+
+  !> Computes the Cholesky factor of H^T H + shift.
+  subroutine factorise(joints)
+    type(joint_system), intent(inout) :: joints
+    integer(i8) :: at, other
+    integer(i4) :: i, j, from, k, e, f, p, q
+
+    allocate(joints%start(0:joints%columns-1), joints%diagonal(0:joints%columns-1))
+    joints%start = [(i - mod(i, 3), i = 0, joints%columns - 1)]
+    do k = 0, joints%n - 1
+      if (joints%first(k) == joints%first(k+1)) cycle
+      from = minval(joints%place(joints%first(k):joints%first(k+1)-1))
+      do e = joints%first(k), joints%first(k+1) - 1
+        p = joints%place(e)
+        joints%start(p:p+2) = min(joints%start(p:p+2), from)
+      end do
+    end do
+    at = 0_i8
+    do i = 0, joints%columns - 1
+      at = at + int(i - joints%start(i), i8)
+      joints%diagonal(i) = at
+      at = at + 1_i8
+    end do
+    allocate(joints%factor(0:max(at, 1_i8)-1_i8))
+    joints%factor = 0.0_dp
+    do k = 0, joints%n - 1
+      do e = joints%first(k), joints%first(k+1) - 1
+        do f = joints%first(k), joints%first(k+1) - 1
+          do p = 1, 3
+            do q = 1, 3
+              i = joints%place(e) + p - 1
+              j = joints%place(f) + q - 1
+              if (j > i) cycle
+              at = joints%diagonal(i) - int(i - j, i8)
+              joints%factor(at) = joints%factor(at) + dot_product(joints%h(:,p,e), joints%h(:,q,f))
+            end do
+          end do
+        end do
+      end do
+    end do
+    do i = 0, joints%columns - 1
+      joints%factor(joints%diagonal(i)) = joints%factor(joints%diagonal(i)) + shift
+      do j = joints%start(i), i
+        from = max(joints%start(i), joints%start(j))
+        at = joints%diagonal(i) - int(i, i8)
+        other = joints%diagonal(j) - int(j, i8)
+        if (j > from) joints%factor(at+j) = joints%factor(at+j) - &
+          dot_product(joints%factor(at+from:at+j-1), joints%factor(other+from:other+j-1))
+        if (j < i) joints%factor(at+j) = joints%factor(at+j)/joints%factor(other+j)
+      end do
+      joints%factor(joints%diagonal(i)) = sqrt(max(joints%factor(joints%diagonal(i)), 0.1_dp*shift))
+    end do
+  end subroutine factorise
+
+  !> Finds r = H' y with the same H^T R; `found` tells whether they have it.
+  subroutine find_least(joints, given, norm, least, found)
+    type(joint_system), intent(in) :: joints
+    real(dp), intent(in) :: given(3,0:*), norm
+    real(dp), intent(out) :: least(3,0:joints%n-1)
+    logical, intent(out) :: found
+    real(dp), allocatable :: x(:)
+    real(dp) :: rest(3,0:joints%n-1), error, before
+    integer :: count
+
+    allocate(x(0:joints%columns-1))
+    least = 0.0_dp
+    before = huge(1.0_dp)
+    do count = 1, most
+      rest = given(:,0:joints%n-1) - least
+      call gather(joints, rest, x)
+      error = norm2(x)/norm
+      if (error <= accuracy .or. .not. error < 0.5_dp*before) exit
+      before = error
+      call solve(joints, x)
+      call spread_out(joints, x, least)
+    end do
+    found = error <= allowed
+  end subroutine find_least
+
+  !> Computes x = H'^T r.
+  subroutine gather(joints, r, x)
+    type(joint_system), intent(in) :: joints
+    real(dp), intent(in) :: r(3,0:*)
+    real(dp), intent(out) :: x(0:joints%columns-1)
+    integer(i4) :: k, e, p
+
+    x = 0.0_dp
+    do k = 0, joints%n - 1
+      do e = joints%first(k), joints%first(k+1) - 1
+        p = joints%place(e)
+        x(p:p+2) = x(p:p+2) + matmul(r(:,k), joints%h(:,:,e))
+      end do
+    end do
+  end subroutine gather
+
+  !> Computes r = r + H' x.
+  subroutine spread_out(joints, x, r)
+    type(joint_system), intent(in) :: joints
+    real(dp), intent(in) :: x(0:*)
+    real(dp), intent(inout) :: r(3,0:*)
+    integer(i4) :: k, e, p
+
+    do k = 0, joints%n - 1
+      do e = joints%first(k), joints%first(k+1) - 1
+        p = joints%place(e)
+        r(:,k) = r(:,k) + matmul(joints%h(:,:,e), x(p:p+2))
+      end do
+    end do
+  end subroutine spread_out
+
+  !> Solves with the factor, in place.
+  subroutine solve(joints, x)
+    type(joint_system), intent(in) :: joints
+    real(dp), intent(inout) :: x(0:joints%columns-1)
+    integer(i8) :: at
+    integer(i4) :: i, from
+
+    do i = 0, joints%columns - 1
+      from = joints%start(i)
+      at = joints%diagonal(i) - int(i, i8)
+      x(i) = (x(i) - dot_product(joints%factor(at+from:at+i-1), x(from:i-1)))/joints%factor(at+i)
+    end do
+    do i = joints%columns - 1, 0, -1
+      from = joints%start(i)
+      at = joints%diagonal(i) - int(i, i8)
+      x(i) = x(i)/joints%factor(at+i)
+      x(from:i-1) = x(from:i-1) - x(i)*joints%factor(at+from:at+i-1)
+    end do
+  end subroutine solve
+end module joint_shares

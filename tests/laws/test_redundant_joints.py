@@ -1,0 +1,165 @@
+"""Joints that hold a motion together share their reactions by least norm, whatever the solver and the steps before."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import test_linkages as linkages
+from test_linkages import GRAVITY, Linkage, X, Y, Z, floats
+
+import solfec as s
+from solfec.solvers.joint_shares import JointShares
+
+each_solver = pytest.mark.parametrize("solver", linkages.SOLVERS)
+WIDTH = 0.01  # of bearings, over the root of trace of inertia over mass: the arm of moments
+
+
+def across(place) -> np.ndarray:
+    """Matrix of the moment of a force at a place, about the origin."""
+    return np.cross(place, np.eye(3)).T
+
+
+def equilibrium(bodies: int, hinges) -> np.ndarray:
+    """Matrix (6 bodies, 5 hinges) from reactions of hinges about Z, three forces and two moments at a unit arm, to forces and moments on bodies.
+
+    `hinges`: (body, body or None, place) each.
+    """
+    matrix = np.zeros((6 * bodies, 5 * len(hinges)))
+    for number, (one, other, place) in enumerate(hinges):
+        block = np.zeros((6, 5))
+        block[:3, :3], block[3:, :3] = np.eye(3), across(place)
+        block[3:5, 3:] = np.eye(2)
+        matrix[6 * one : 6 * one + 6, 5 * number : 5 * number + 5] = block
+        if other is not None:
+            matrix[6 * other : 6 * other + 6, 5 * number : 5 * number + 5] = -block
+    return matrix
+
+
+def least(bodies, hinges, arms, weight) -> np.ndarray:
+    """Reactions (n, 5) of least norm that balance forces and moments of weights: the pseudo-inverse, moments counted over the width of bearings."""
+    scale = np.ravel([[1, 1, 1, WIDTH * arm, WIDTH * arm] for arm in arms])
+    matrix = equilibrium(bodies, hinges)
+    found = scale * (np.linalg.pinv(matrix * scale, rcond=1e-10) @ -weight)
+    assert matrix @ found == pytest.approx(-weight, abs=1e-8 * np.abs(weight).max())
+    return found.reshape(-1, 5)
+
+
+def arm_of(*bodies) -> float:
+    """The smaller root of trace of inertia over mass."""
+    return min(math.sqrt(np.reshape(body.tensor, (3, 3)).trace() / body.mass) for body in bodies)
+
+
+def weights(bodies) -> np.ndarray:
+    """Forces and moments about the origin (6 n,) of gravity along -Z."""
+    pulls = [-body.mass * GRAVITY * Z for body in bodies]
+    return np.ravel([(pull, np.cross(body.center, pull)) for body, pull in zip(bodies, pulls)])
+
+
+def reactions(joints) -> np.ndarray:
+    """Forces and moments about X and Y (n, 5)."""
+    return np.array([joint.reaction[:5] for joint in joints])
+
+
+def door(heights, **options):
+    """A door one metre wide on hinges along the z axis."""
+    linkage = Linkage(gravity=-GRAVITY * Z)
+    leaf = linkage.bar(0.5 * X, 0.5 * X + 2 * Z, width=1.0)
+    return linkage, leaf, [linkage.hinge(leaf, None, height * Z, **options) for height in heights]
+
+
+@each_solver
+@pytest.mark.parametrize("heights", [(0.3, 1.7), (0.2, 1.2), (0.1, 1.0, 1.9)])
+def test_alike_hinges_of_a_door_carry_equal_parts_of_its_weight(solver, heights):
+    """The couple of its weight falls to the highest and the lowest hinge; moments of hinges are small, as bearings are short."""
+    linkage, leaf, hinges = door(heights)
+    linkage.run(0.003, solver)
+    found = reactions(hinges)
+    weight = leaf.mass * GRAVITY
+    assert found[:, 2] == pytest.approx(weight / len(heights), rel=1e-6)
+    places = [(0, None, height * Z) for height in heights]
+    assert found == pytest.approx(least(1, places, [arm_of(leaf)] * len(heights), weights([leaf])), abs=1e-6 * weight)
+    levels = np.subtract(heights, np.mean(heights))
+    assert found[:, 0] == pytest.approx(-weight * 0.5 * levels / (levels @ levels), rel=1e-3, abs=1e-6 * weight)
+
+
+@each_solver
+def test_hinges_of_a_door_that_swings_share_its_weight_whatever_came_before(solver):
+    linkage, leaf, hinges = door((0.3, 1.7))
+    s.INITIAL_VELOCITY(leaf, floats(0.5 * 2 * Y), floats(2 * Z))
+    linkage.run(0.02, solver)
+    weight = leaf.mass * GRAVITY
+    assert reactions(hinges)[:, 2] == pytest.approx(weight / 2, rel=1e-4)
+    # forces turn with the door; the centre goes round: the hinges together pull it with m w^2 / 2
+    angle = hinges[0].angle - 0.5 * 2 * linkage.solfec.step  # forces are those of the middle of the step
+    pull = sum(np.array(hinge.reaction[:2]) for hinge in hinges)
+    assert pull == pytest.approx(-leaf.mass * 0.5 * 2**2 * np.array([math.cos(angle), math.sin(angle)]), rel=1e-3, abs=1e-2 * weight)
+
+
+@each_solver
+def test_bars_of_a_level_four_bar_linkage_share_their_weight_with_the_least_norm(solver):
+    """A linkage in space whose plane is level: four hinges hold 20 motions, of which three bars have 17 besides the linkage's own one."""
+    linkage = Linkage(gravity=-GRAVITY * Z)
+    first, ground = 0.1 * linkages.flat(math.pi / 2), 0.3 * X
+    knee = linkages.meet(first, 0.25, ground, 0.2)
+    bodies = linkage.bar(0 * X, first), linkage.bar(first, knee), linkage.bar(knee, ground)
+    places = [(0, None, 0 * X), (1, 0, first), (2, 1, knee), (2, None, ground)]
+    hinges = [linkage.hinge(bodies[one], None if other is None else bodies[other], at) for one, other, at in places]
+    linkage.run(0.003, solver)
+    arms = [arm_of(*(bodies[k] for k in (one, other) if k is not None)) for one, other, _ in places]
+    expected, found = least(3, places, arms, weights(bodies)), reactions(hinges)
+    assert found[:, :3] == pytest.approx(expected[:, :3], abs=1e-6 * np.abs(expected[:, :3]).max())
+    assert found[:, 3:] == pytest.approx(expected[:, 3:], abs=1e-6 * np.abs(expected[:, 3:]).max())
+
+
+@each_solver
+def test_a_hinge_that_bears_its_share_does_not_break(solver):
+    """Each hinge bears half of the weight and the couple over 1.4 m, a hundredth less or more than it may."""
+    linkage, leaf, hinges = door((0.3, 1.7), strength=1.01 * 2000 * GRAVITY * math.hypot(0.5, 0.5 / 1.4))
+    linkage.run(0.01, solver)
+    assert all(hinge.alive for hinge in hinges)
+    linkage, leaf, hinges = door((0.3, 1.7), strength=0.99 * 2000 * GRAVITY * math.hypot(0.5, 0.5 / 1.4))
+    linkage.run(0.002, solver)
+    assert not any(hinge.alive for hinge in hinges)
+
+
+def test_joints_on_an_obstacle_share_like_those_in_space():
+    found = []
+    for beside in (False, True):
+        linkage, leaf, hinges = door(())
+        bulk = linkage.bulk
+        post = s.BODY(linkage.solfec, "OBSTACLE", s.SPHERE((-1, 0, 0), 0.1, 1, 1), bulk) if beside else None
+        hinges = [linkage.hinge(leaf, post, z * Z) for z in (0.2, 1.2)]
+        linkage.run(0.003)
+        found.append(reactions(hinges))
+    assert found[0] == pytest.approx(found[1], abs=1e-9 * np.abs(found[0]).max())
+
+
+def spatial_loop():
+    """A loop that holds nothing twice: a crank and a rocker on hinges whose axes cross, and a coupler with ball joints, which may spin."""
+    linkage = Linkage(gravity=-GRAVITY * Z)
+    crank, rocker = linkage.bar(0 * X, 0.2 * Y), linkage.bar(0.5 * X + 0.1 * Z, 0.5 * X + 0.3 * Z)
+    coupler = linkage.bar(0.2 * Y, 0.5 * X + 0.3 * Z)
+    joints = [
+        linkage.hinge(crank, None, 0 * X), linkage.hinge(rocker, None, 0.5 * X + 0.1 * Z, Y),
+        s.BALL(coupler, crank, floats(0.2 * Y)), s.BALL(coupler, rocker, floats(0.5 * X + 0.3 * Z)),
+    ]  # fmt: skip
+    return linkage, joints
+
+
+def swinging_tree():
+    linkage = Linkage(gravity=-GRAVITY * Y)
+    upper, lower = linkage.bar(0 * X, 0.5 * X), linkage.bar(0.5 * X, X)
+    return linkage, [linkage.hinge(upper, None, 0 * X), linkage.hinge(lower, upper, 0.5 * X)]
+
+
+@pytest.mark.parametrize("build", [spatial_loop, swinging_tree])
+def test_reactions_of_joints_that_are_not_redundant_keep_their_bits(build, monkeypatch):
+    found = []
+    for _ in range(2):
+        linkage, joints = build()
+        linkage.run(0.05)
+        found.append([joint.reaction for joint in joints])
+        monkeypatch.setattr(JointShares, "share", lambda *_: None)
+    assert found[0] == found[1]
