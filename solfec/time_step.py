@@ -79,6 +79,8 @@ class TimeStep:
         model.report = self._solve(solver)
         spent.end("CONSOL")
         works = local.apply_reactions()
+        if constraints.user_count:
+            self.shares.share(local)
         self._release_supports()
         integration.correct(bodies, step)
         spent.end("TIMINT")
@@ -95,13 +97,11 @@ class TimeStep:
         model.swallowed.after_detection(model.geometry, model.bodies, model.time)
 
     def _solve(self, solver):
-        """Solve C(B + W R, R) = 0 for R, of least norm where joints are redundant; return the solver's report."""
+        """Solve C(B + W R, R) = 0 for R; return the solver's report."""
         model = self.model
         report = solver.solve(model.local_dynamics)
         if model.exact_supports and not model.dynamic and model.constraints.user_count:
             model.supports_left.note(supports.hold(model.local_dynamics, report), model.time)
-        if model.constraints.user_count:
-            self.shares.share(model.local_dynamics)
         return report
 
     # --- supports in the matrices of quasi-static bodies of form 'TL' ----------------------------------------

@@ -220,3 +220,26 @@ def test_three_basic_objects_take_the_true_critical_step_and_stand_at_the_end(so
     block = run.history([(3, centre(run, 3), "CZ")])
     assert abs(base[1][-1]) < 0.05 and abs(base[2][-1]) < 0.05 and base[3][-1] == pytest.approx(1.0, abs=1e-3)
     assert block[1][-1] == pytest.approx(2.8, abs=0.15)  # still on top of the base
+
+
+def test_press_stalls_and_passes_where_statics_says(solfec):
+    """T = (F + friction) ds/da for the way s(a) of the ram; friction of the guide holds a stalled crank within a band."""
+    crank, rod, friction = 0.05, 0.2, 50.0
+
+    def torque(angle, friction):
+        root = np.sqrt(rod**2 - (crank * np.sin(angle)) ** 2)
+        force = 500.0 + 1e5 * (crank * (1 - np.cos(angle)) - rod + root - 0.08)
+        return (force + friction) * crank * np.sin(angle) * (1 - crank * np.cos(angle) / root)
+
+    angles = np.radians(np.linspace(132.04, 180.0, 2000))
+    band = [np.degrees(angles[np.argmax(torque(angles, sign * friction) > 30.0)]) for sign in (1, -1)]
+    process = solfec("tutorial/press.py", 0.55)
+    assert process.stderr == ""
+    process = solfec("tutorial/press.py", 0.55)
+    ends = re.findall(r"at the end: ([\d.]+) degrees, pad moved ([\d.]+) mm", process.stdout)
+    assert band[0] < float(ends[0][0]) < band[1]
+    far = re.findall(r"pad moved ([\d.]+) mm at ([\d.]+) degrees; largest torque under way ([\d.]+) Nm", process.stdout)
+    assert float(far[0][0]) < 20 and float(far[0][2]) == 30.0
+    assert float(far[1][0]) == pytest.approx(20.0, abs=0.02) and float(far[1][1]) == pytest.approx(180.0, abs=1.0)
+    assert float(far[1][2]) == pytest.approx(torque(angles, friction).max(), rel=0.01)
+    assert (solfec.directory / "out/tutorial/press.png").stat().st_size > 10_000

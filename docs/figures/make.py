@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import chdir
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -35,6 +37,16 @@ def run(directory: Path, source: str, output: str, *arguments) -> results.Result
         command = [sys.executable, "-m", "solfec.cli", "-i", "60", str(INPUTS / source), *map(str, arguments)]
         subprocess.run(command, cwd=directory, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, OMP_NUM_THREADS="1"))
     return results.open(output)
+
+
+def models(directory: Path, source: str, output: str) -> list:
+    """SOLFEC objects of an input in READ mode, which know histories of joints; the list `models` of the input."""
+    run(directory, source, output)
+    names = {name: getattr(solfec, name) for name in solfec.__all__}
+    names |= {"SOLFEC": partial(solfec.SOLFEC, mode="READ"), "VIEWER": lambda: True, "NON_SOLFEC_ARGV": lambda: None}
+    with chdir(directory):
+        exec((INPUTS / source).read_text(), names)
+        return names["models"]
 
 
 def centre(run: results.ResultsReader, label: str) -> tuple:
@@ -146,6 +158,30 @@ def ball_impact(directory: Path) -> Figure:
     return figure
 
 
+def press(directory: Path) -> Figure:
+    """The press of the third tutorial at three times, and its angle, torque and pad with both motors."""
+    runs = models(directory, "tutorial/press.py", "tutorial/press-2")
+    figure = Figure(figsize=(8.0, 5.6), dpi=110, layout="constrained", facecolor=SURFACE)
+    FigureCanvasAgg(figure)
+    above, below = figure.subfigures(2, 1, height_ratios=[1, 1.5])
+    panels = above.subplots(1, 3)
+    colours = {body: rgb(COLOURS[body - 1]) for body in (1, 2, 3, 4)}
+    for panel, (number, time, title) in zip(panels, ((2, 0.0, "start"), (1, 1.2, "motor of 30 Nm, stalled"), (2, 0.5, "motor of 60 Nm, dead centre"))):
+        source = directory / "out" / "tutorial" / f"press-{number}"
+        panel.imshow(shown(source, "perspective/ortho", "look -70,42", "fit", f"seek to {time}", "zoom in", size=(460, 250), colours=colours))
+        panel.set_title(title, fontsize=9, color=INK)
+        panel.set_axis_off()
+    panels = below.subplots(1, 3)
+    for colour, name, data in zip(COLOURS, ("30 Nm", "60 Nm"), runs):
+        times, angle, torque, travel = solfec.HISTORY(data, [("shaft", "ANGLE"), ("shaft", "TORQUE"), ("bed", "TRAVEL")], 0, 1.2)
+        for panel, values in zip(panels, (np.degrees(angle), torque, 1e3 * np.array(travel))):
+            panel.plot(times, values, color=colour, lw=1.8, label=name)
+    finish(panels[0], "Angle of the crank", "degrees", legend=True, loc="upper left")
+    finish(panels[1], "Torque of the motor", "Nm")
+    finish(panels[2], "Travel of the pad", "mm")
+    return figure
+
+
 def examples(directory: Path) -> Figure:
     """Four of the other inputs."""
     figure, panels = page(2, 2, 5.8)
@@ -202,7 +238,7 @@ def scenes(directory: Path) -> None:
 
 def main(directory: Path, switches: set[str]) -> None:
     """Draw the pictures of the tutorials; switches: --all, --scenes."""
-    for draw, name in ((three_objects, "three-objects"), (ball_impact, "ball-impact"), (examples, "examples")):
+    for draw, name in ((three_objects, "three-objects"), (ball_impact, "ball-impact"), (press, "press"), (examples, "examples")):
         path = HERE / f"{name}.png"
         draw(directory).savefig(path, facecolor=SURFACE)
         print(f"{path.name}: {path.stat().st_size // 1024} kB")

@@ -5,6 +5,9 @@
 !> H'^T H' y = H^T R.  H'^T H' is singular where joints leave motions free.  So the kernel factorises H'^T H' + shift, and repeats
 !> r = r + H' (H'^T H' + shift)^-1 (H^T R - H'^T r), which converges to the solution without the shift.
 !>
+!> Singular values of H' below 1E-7 count as zero.  In a loop that moves, joints that are redundant fit together up to the errors of positions
+!> only.  A motion that is free then has such a value: its reactions do next to nothing, but can be very large.
+!>
 !> The matrix couples bodies that share a joint.  It is kept by rows from the first entry to the diagonal, in the order of the bodies: chains and
 !> loops of bodies that follow each other fill little of it.
 module joint_shares
@@ -15,9 +18,8 @@ module joint_shares
   private
   public :: share_reactions
 
-  real(dp), parameter :: shift = 1.0e-10_dp        !< of a diagonal of ones
+  real(dp), parameter :: shift = 1.0e-13_dp        !< of a diagonal of ones; well above the round-off of H'^T H'
   real(dp), parameter :: accuracy = 1.0e-16_dp     !< of H^T R, over |r|
-  real(dp), parameter :: allowed = 1.0e-14_dp      !< largest error of H^T R over |r|; else reactions stay
   real(dp), parameter :: change = 1.0e-8_dp        !< smallest change over |r|; below it joints are not redundant, and reactions keep their bits
   integer, parameter :: most = 30                  !< repetitions
 
@@ -54,7 +56,6 @@ contains
     type(local_tables) :: loc
     type(joint_system) :: joints
     real(dp) :: given(3,0:n-1), least(3,0:n-1), norm
-    logical :: found
     integer(i4) :: k
 
     changed = 0.0_dp
@@ -68,8 +69,7 @@ contains
     if (.not. (norm > 0.0_dp .and. norm <= huge(1.0_dp))) return
     call take_operators(loc, n, rows, weight, triples, joints)
     call factorise(joints)
-    call find_least(joints, given, norm, least, found)
-    if (.not. found) return
+    call find_least(joints, given, norm, least)
     if (.not. norm2(least - given) > change*norm) return
     changed = norm2(least - given)/norm
     do k = 0, n - 1
@@ -174,12 +174,11 @@ contains
     end do
   end subroutine factorise
 
-  !> Finds r = H' y with the same H^T R; `found` tells whether they have it.
-  subroutine find_least(joints, given, norm, least, found)
+  !> Finds r = H' y with the same H^T R.
+  subroutine find_least(joints, given, norm, least)
     type(joint_system), intent(in) :: joints
     real(dp), intent(in) :: given(3,0:*), norm
     real(dp), intent(out) :: least(3,0:joints%n-1)
-    logical, intent(out) :: found
     real(dp), allocatable :: x(:)
     real(dp) :: rest(3,0:joints%n-1), error, before
     integer :: count
@@ -196,7 +195,6 @@ contains
       call solve(joints, x)
       call spread_out(joints, x, least)
     end do
-    found = error <= allowed
   end subroutine find_least
 
   !> Computes x = H'^T r.

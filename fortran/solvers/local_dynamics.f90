@@ -9,7 +9,8 @@ module local_dynamics
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind
-  use kind_numbers, only: contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, joint_start_met
+  use kind_numbers, only: contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
+    row_span, joint_start_met
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
@@ -21,6 +22,7 @@ module local_dynamics
   public :: assemble_rows, assemble_laws, apply_reactions
 
   integer, parameter :: parallel_from = 300   !< rows (or bodies) from which threads pay
+  real(dp), parameter :: leverage = 256.0_dp  !< of a mechanism: velocities that single reactions make, over those that motors and springs ask for
 
   !> Outcomes besides 0 and `table_unknown`.
   integer(i4), parameter :: entries_lack = 1, unknown_body = 2, singular_block = 3
@@ -264,6 +266,7 @@ contains
     !$omp end parallel do
     if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) &
       call leave_to_next_step(n, state, con, mat, loc, epsilon, step)
+    call note_drives(n, merge(0.5_dp, 1.0_dp, dynamic /= 0)*step, loc)
     do a = 0, n - 1
       loc%rows%patch(a) = a
       if (continues_patch(con, loc, a)) loc%rows%patch(a) = loc%rows%patch(a-1)
@@ -271,6 +274,26 @@ contains
     end do
     if (failed >= 0) status = singular_block
   end subroutine assemble_laws
+
+  !> Enlarges `speed` to the velocities that laws along axes of joints ask for.  Where a motor presses a mechanism against a spring, nothing moves and
+  !> B is round-off, but reactions balance these velocities in all rows, through levers, and leave their round-off.
+  subroutine note_drives(n, half_step, loc)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: half_step
+    type(local_tables), intent(in) :: loc
+    class(row_family), pointer :: family
+    real(dp) :: asked, velocity
+    integer(i4) :: a
+
+    asked = 0.0_dp
+    do a = 0, n - 1
+      if (all(loc%rows%kind(a) /= [row_axial, row_torsional, row_span])) cycle
+      family => family_of(loc%rows%kind(a))
+      velocity = family%length(loc%rows%law(:,a))/half_step
+      if (velocity > asked .and. velocity <= huge(1.0_dp)) asked = velocity
+    end do
+    loc%rows%speed(0:n-1) = max(loc%rows%speed(0:n-1), leverage*asked)
+  end subroutine note_drives
 
   !> Whether row a is another cohesive point of the two primitives of the previous row.
   pure function continues_patch(con, loc, a) result(answer)

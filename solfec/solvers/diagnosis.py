@@ -13,6 +13,7 @@ LARGEST = 600  # most equations that are examined for dependence; the cost grows
 LARGEST_VELOCITY = 1e150  # beyond, numbers are out of range
 DEPENDENT = 1e-10  # singular value, over the largest one, of equations that depend on one another
 UNFULFILLABLE = 1e-6  # contradiction of dependent equations, over the prescribed velocities
+ROUNDING = 1e-12  # and over the velocities of which these are sums: smaller ones are round-off
 
 
 def reason(local: LocalDynamics, report: SolverReport) -> str:
@@ -58,7 +59,8 @@ def contradiction(local: LocalDynamics) -> str:
         return ""
     dependent = _dependent(equations)
     unmet = np.abs(dependent @ (dependent.T @ wanted))
-    if not unmet.max() > UNFULFILLABLE * np.abs(wanted).max():
+    size = local.rows.speed[local.contacts : local.n].max()
+    if not unmet.max() > max(UNFULFILLABLE * np.abs(wanted).max(), ROUNDING * size):
         return ""
     rows = dict.fromkeys(owner[k] for k in np.flatnonzero(unmet > 1e-3 * unmet.max()))
     return " and ".join(local.name(row) for row in sorted(rows, reverse=True)) + " contradict one another"

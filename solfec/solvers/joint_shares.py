@@ -31,7 +31,7 @@ class JointShares:
         self._from_end, self._weights = np.zeros(0, np.int32), np.zeros((3, 0), order="F")
 
     def share(self, local: LocalDynamics) -> None:
-        """Give joints that may be redundant the reactions of least norm with the same effect on bodies, in `local.rows.R`."""
+        """Give joints that may be redundant the reactions of least norm with the same effect on bodies, after these have got the solver's."""
         users = local.n - local.contacts
         examined = users, int(local.constraints.id[users - 1]) if users else 0
         if examined != self._examined:
@@ -39,8 +39,10 @@ class JointShares:
             self._find(local)
         if self._from_end.size:
             rows = local.n - self._from_end
-            _, status = _share_reactions(local.handles, rows, self._weights, local.bodies.triples.n)
+            changed, status = _share_reactions(local.handles, rows, self._weights, local.bodies.triples.n)
             opened(status)
+            if changed:
+                local.constraints.R[:, local.rows.order[rows]] = local.rows.R[:, rows]
 
     def _find(self, local: LocalDynamics) -> None:
         """Find the rows of joints in groups of bodies that joints connect in loops, and the the weights of their components."""

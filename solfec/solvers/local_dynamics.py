@@ -69,7 +69,7 @@ class RowTable(Table):
         "law": ((8,), "f8", 0.0),  # gap, spring, dashpot, hpow, friction, restitution, cohesion force, shift
         "diagonal": ((3, 3), "f8", 0.0),  # W_aa
         "B": ((3,), "f8", 0.0),  # free velocity
-        "speed": ((), "f8", 0.0),  # size of the velocities of which B is the sum, for its round-off
+        "speed": ((), "f8", 0.0),  # size of the velocities of which U is the sum, for its round-off: terms of B, and what motors and springs of joints ask for
         "free": ((3,), "f8", 0.0),  # B less the prescribed velocity, for sweeps
         "V": ((3,), "f8", 0.0),
         "R": ((3,), "f8", 0.0),
