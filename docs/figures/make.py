@@ -39,14 +39,14 @@ def run(directory: Path, source: str, output: str, *arguments) -> results.Result
     return results.open(output)
 
 
-def models(directory: Path, source: str, output: str) -> list:
-    """SOLFEC objects of an input in READ mode, which know histories of joints; the list `models` of the input."""
+def read(directory: Path, source: str, output: str) -> dict:
+    """Return the names that an input defines when it reads its results, for histories of joints, which `run` does not give."""
     run(directory, source, output)
     names = {name: getattr(solfec, name) for name in solfec.__all__}
     names |= {"SOLFEC": partial(solfec.SOLFEC, mode="READ"), "VIEWER": lambda: True, "NON_SOLFEC_ARGV": lambda: None}
     with chdir(directory):
         exec((INPUTS / source).read_text(), names)
-        return names["models"]
+    return names
 
 
 def centre(run: results.ResultsReader, label: str) -> tuple:
@@ -160,7 +160,7 @@ def ball_impact(directory: Path) -> Figure:
 
 def press(directory: Path) -> Figure:
     """The press of the third tutorial at three times, and its angle, torque and pad with both motors."""
-    runs = models(directory, "tutorial/press.py", "tutorial/press-2")
+    runs = read(directory, "tutorial/press.py", "tutorial/press-2")["models"]
     figure = Figure(figsize=(8.0, 5.6), dpi=110, layout="constrained", facecolor=SURFACE)
     FigureCanvasAgg(figure)
     above, below = figure.subfigures(2, 1, height_ratios=[1, 1.5])
@@ -222,7 +222,7 @@ def stone(directory: Path) -> None:
 def others(directory: Path) -> None:
     """Run the scripts that draw the other pictures, but for scenes.py."""
     stone(directory)
-    words = {"gallery.py": [directory]}
+    words = {"gallery.py": [directory], "mechanisms.py": [directory]}
     for script in sorted(HERE.glob("*.py")):
         if script.name not in ("make.py", "stone.py", "scenes.py"):
             print(script.name, flush=True)

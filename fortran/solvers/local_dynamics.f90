@@ -275,8 +275,10 @@ contains
     if (failed >= 0) status = singular_block
   end subroutine assemble_laws
 
-  !> Enlarges `speed` to the velocities that laws along axes of joints ask for.  Where a motor presses a mechanism against a spring, nothing moves and
-  !> B is round-off, but reactions balance these velocities in all rows, through levers, and leave their round-off.
+  !> Adds to `speed` what laws along axes of joints prescribe as velocities.
+  !>
+  !> Where a motor presses a mechanism against a spring, nothing moves and B is round-off, but reactions balance these velocities in all rows,
+  !> through levers, and leave their round-off.
   subroutine note_drives(n, half_step, loc)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: half_step
