@@ -9,7 +9,7 @@ import numpy as np
 from .bodies.finite_elements import compiled
 from .bodies.table import BodyKind
 from .domain import Domain
-from .kinds import Energy
+from .kinds import ConstraintKind, Energy
 
 #: Parts of the largest energy, and of all impulses, above which a warning is given.  211 runs of our examples and scenes have errors of at
 #: most 2E-3 of energy and 1E-8 of momentum; contacts of a soft box that falls on its corner return 6 % of their energy, since its contact point moves.
@@ -72,12 +72,22 @@ class Balance:
             return None
         last = domain.energy()
         change = last - self._energy
-        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], self._pushed(domain), ROUNDING * np.abs(last).max())
+        at_rest = max(self._pushed(domain), driven(domain), ROUNDING * np.abs(last).max())
+        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], at_rest)
         if not size > 0.0:
             return None
         missing = change[Energy.KINETIC] + change[Energy.INTERNAL] + change[Energy.DISSIPATED] - change[Energy.EXTERNAL]
         created = max(change[Energy.CONTACT] + change[Energy.FRICTION], 0.0)  # in impacts one of both may be positive
         return Figures(change, size, abs(missing) / size, created / size, momentum_error(domain))
+
+
+def driven(domain: Domain) -> float:
+    """Return the sizes of efforts along and about axes of joints times coordinates: work that springs and motors of a mechanism at rest exchange."""
+    constraints = domain.constraints
+    users = slice(0, constraints.user_count)
+    kind, work = constraints.kind[users], np.abs(constraints.R[2, users] * constraints.gap[users])
+    along, about = kind == ConstraintKind.AXIAL, kind == ConstraintKind.TORSIONAL
+    return float(work[along].sum() + (work * constraints.length[users])[about].sum())
 
 
 def masses(domain: Domain) -> tuple[np.ndarray, np.ndarray]:

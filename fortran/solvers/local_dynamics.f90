@@ -22,7 +22,7 @@ module local_dynamics
   public :: assemble_rows, assemble_laws, apply_reactions
 
   integer, parameter :: parallel_from = 300   !< rows (or bodies) from which threads pay
-  real(dp), parameter :: leverage = 256.0_dp  !< of a mechanism: velocities that single reactions make, over those that motors and springs ask for
+  real(dp), parameter :: leverage = 1024.0_dp !< of a mechanism: velocities that single reactions make, over those that motors and springs ask for
 
   !> Outcomes besides 0 and `table_unknown`.
   integer(i4), parameter :: entries_lack = 1, unknown_body = 2, singular_block = 3

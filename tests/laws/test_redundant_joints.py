@@ -136,6 +136,33 @@ def test_joints_on_an_obstacle_share_like_those_in_space():
     assert found[0] == pytest.approx(found[1], abs=1e-9 * np.abs(found[0]).max())
 
 
+def pressing(solver: str):
+    """A slider-crank whose motor slips against a spring that the slider meets at a stop; its shaft and slider."""
+    linkage = Linkage()
+    linkage.bulk = s.BULK_MATERIAL(linkage.solfec, density=7800.0)
+    crank, rod = linkage.bar(0 * X, -0.05 * X), linkage.bar(-0.05 * X, 0.15 * X)
+    ram = linkage.bar(0.15 * X, 0.25 * X, width=0.06)
+    shaft = linkage.hinge(crank, None, 0 * X)
+    linkage.hinge(rod, crank, -0.05 * X)
+    linkage.hinge(rod, ram, 0.15 * X)
+    guide = s.SLIDER(ram, None, (0.15, 0, 0), floats(X), spring=1e4, friction=50.0)
+    s.MOTOR(shaft, "RATE", 6.0, limit=20.0)
+    s.RUN(linkage.solfec, s.AUTO_SOLVER() if solver == "AUTO" else linkages.SOLVERS[solver](), 0.4)
+    return shaft, guide
+
+
+def test_a_motor_that_slips_rests_against_a_spring_and_every_step_is_solved(recwarn):
+    """Round-off is no error where nothing moves, and stresses that AUTO_SOLVER leaves in the loop do not act on its motion."""
+    shaft, guide = pressing("AUTO")
+    assert [str(warning.message) for warning in recwarn] == []
+    assert abs(shaft.turning) < 1e-9 and shaft.torque == pytest.approx(20.0)
+    sine, cosine = math.sin(shaft.angle), math.cos(shaft.angle)
+    slope = 0.05 * sine * (1 - 0.05 * cosine / math.sqrt(0.2**2 - (0.05 * sine) ** 2))
+    assert abs(1e4 * guide.travel - 20.0 / slope) < 50.0  # friction
+    others = pressing("NEWTON")
+    assert (shaft.angle, guide.travel) == pytest.approx((others[0].angle, others[1].travel), rel=1e-5)
+
+
 def spatial_loop():
     """A loop that holds nothing twice: a crank and a rocker on hinges whose axes cross, and a coupler with ball joints, which may spin."""
     linkage = Linkage(gravity=-GRAVITY * Z)

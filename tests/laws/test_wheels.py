@@ -105,6 +105,24 @@ def test_a_differential_shares_a_torque_and_lets_its_wheels_turn_at_different_ra
     assert (rates[1] - rates[0]) / 2 == pytest.approx(20 * 0.04 / (2 * wheel + about), rel=1e-4)
 
 
+@each_solver
+def test_a_differential_that_is_held_gives_half_of_the_torque_to_each_side(solver):
+    """Each side wheel stands in a bearing of the carrier and one of space, about one axis."""
+    solfec, bulk = model()
+    carrier, planet = brick(solfec, bulk, (0, 0, 1)), brick(solfec, bulk, (0, 0.5, 0))
+    shaft, middle = s.HINGE(carrier, None, (0, 0, 0), floats(X)), s.HINGE(planet, carrier, (0, 0.5, 0), floats(Y))
+    sides = []
+    for side, ratio in ((-1, 1.0), (1, -1.0)):
+        wheel = brick(solfec, bulk, (side, 0, 0))
+        s.GEAR(s.HINGE(wheel, carrier, (0.5 * side, 0, 0), floats(X)), middle, ratio)
+        sides.append(s.HINGE(wheel, None, (float(side), 0, 0), floats(X)))
+        s.MOTOR(sides[-1], "RATE", 0.0)
+    s.MOTOR(shaft, "EFFORT", 50.0)
+    s.RUN(solfec, SOLVERS[solver](), 0.01)
+    assert [side.torque for side in sides] == pytest.approx([-25, -25], rel=1e-9)
+    assert abs(shaft.turning) < 1e-12
+
+
 def energy_and_momentum(bodies) -> tuple[float, np.ndarray]:
     """Kinetic energy and angular momentum about the origin of rigid bodies."""
     energy, momentum = 0.0, np.zeros(3)
