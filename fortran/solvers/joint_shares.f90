@@ -8,8 +8,8 @@
 !> Singular values of H' below 1E-7 count as zero.  In a loop that moves, joints that are redundant fit together up to the errors of positions
 !> only.  A motion that is free then has such a value: its reactions do next to nothing, but can be very large.
 !>
-!> The matrix couples bodies that share a joint.  It is kept by rows from the first entry to the diagonal, in the order of the bodies: chains and
-!> loops of bodies that follow each other fill little of it.
+!> The matrix couples bodies that share a joint.  It is kept by rows from the first entry to the diagonal, in an order that puts neighbours near
+!> each other.
 module joint_shares
   use kinds, only: dp, i4, i8
   use row_tables, only: local_tables, open_local
@@ -42,15 +42,17 @@ contains
   !>   local     LocalDynamics.handles
   !>   n, rows   (0:n-1) rows of joints
   !>   weight    (3,0:n-1) D; 0: components that have no reaction
+  !>   m, order  (0:m-1) velocity triples of their bodies, in the order of elimination
   !>   triples   velocity triples in use
   !>   changed   out: change of r over |r|; 0 if reactions stay
   !>   status    `table_open` or `table_unknown`
-  subroutine share_reactions(local, n, rows, weight, triples, changed, status)
+  subroutine share_reactions(local, n, rows, weight, m, order, triples, changed, status)
     integer(i8), intent(in) :: local(6)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: rows(0:n-1)
     real(dp), intent(in) :: weight(3,0:n-1)
-    integer(i4), intent(in) :: triples
+    integer(i4), intent(in) :: m, triples
+    integer(i4), intent(in) :: order(0:m-1)
     real(dp), intent(out) :: changed
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
@@ -67,7 +69,7 @@ contains
     end do
     norm = norm2(given)
     if (.not. (norm > 0.0_dp .and. norm <= huge(1.0_dp))) return
-    call take_operators(loc, n, rows, weight, triples, joints)
+    call take_operators(loc, n, rows, weight, order, triples, joints)
     call factorise(joints)
     call find_least(joints, given, norm, least)
     if (.not. norm2(least - given) > change*norm) return
@@ -78,9 +80,9 @@ contains
   end subroutine share_reactions
 
   !> Takes H', with columns of length one, which changes neither the reactions that do nothing nor their norm.
-  subroutine take_operators(loc, n, rows, weight, triples, joints)
+  subroutine take_operators(loc, n, rows, weight, order, triples, joints)
     type(local_tables), intent(in) :: loc
-    integer(i4), intent(in) :: n, rows(0:n-1), triples
+    integer(i4), intent(in) :: n, rows(0:n-1), order(0:), triples
     real(dp), intent(in) :: weight(3,0:n-1)
     type(joint_system), intent(out) :: joints
     integer(i4) :: column(0:triples-1)
@@ -90,16 +92,12 @@ contains
     joints%n = n
     allocate(joints%first(0:n))
     joints%first(0) = 0
-    column = -1
     do k = 0, n - 1
-      first = loc%rows%entry_ptr(rows(k))
-      joints%first(k+1) = joints%first(k) + loc%rows%entry_ptr(rows(k)+1) - first
-      column(loc%entries%triple(first:first+joints%first(k+1)-joints%first(k)-1)) = 0
+      joints%first(k+1) = joints%first(k) + loc%rows%entry_ptr(rows(k)+1) - loc%rows%entry_ptr(rows(k))
     end do
-    do t = 0, triples - 1
-      if (column(t) < 0) cycle
-      column(t) = joints%columns
-      joints%columns = joints%columns + 3
+    joints%columns = 3*size(order)
+    do t = 0, size(order) - 1
+      column(order(t)) = 3*t
     end do
     allocate(joints%place(0:joints%first(n)-1), joints%h(3,3,0:joints%first(n)-1), length(0:joints%columns-1))
     length = 0.0_dp

@@ -11,12 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..bodies.table import velo_triples
 from ..kinds import JOINTS, BodyKind, ConstraintKind
 from ..tables import opened
 from .local_dynamics import LocalDynamics
 
 _share_reactions = _kernels.joint_shares.share_reactions
 
+HUB = 16  # rows of joints of a body, two or so per joint, above which the body is eliminated last
 WIDTH = 0.01  # of bearings, over the arm of rows of moments
 WEIGHTS = np.zeros((3, max(ConstraintKind) + 1))  # by kind and component, 0 where there is no reaction
 for _kind in JOINTS:
@@ -24,55 +26,67 @@ for _kind in JOINTS:
 
 
 class JointShares:
-    """Rows of joints that may be redundant, found once per set of the user's constraints."""
+    """Rows of joints that may be redundant, found once per set of bodies and user's constraints."""
 
     def __init__(self):
-        self._examined = (0, 0)
-        self._from_end, self._weights = np.zeros(0, np.int32), np.zeros((3, 0), order="F")
+        self._examined = (0, 0, 0)
+        self._from_end, self._triples = np.zeros(0, np.int32), np.zeros(0, np.int32)
+        self._weights = np.zeros((3, 0), order="F")
 
     def share(self, local: LocalDynamics) -> None:
         """Give joints that may be redundant the reactions of least norm with the same effect on bodies, after these have got the solver's."""
         users = local.n - local.contacts
-        examined = users, int(local.constraints.id[users - 1]) if users else 0
+        examined = users, int(local.constraints.id[users - 1]) if users else 0, local.bodies.edits
         if examined != self._examined:
             self._examined = examined
             self._find(local)
         if self._from_end.size:
             rows = local.n - self._from_end
-            changed, status = _share_reactions(local.handles, rows, self._weights, local.bodies.triples.n)
+            changed, status = _share_reactions(local.handles, rows, self._weights, self._triples, local.bodies.triples.n)
             opened(status)
             if changed:
                 local.constraints.R[:, local.rows.order[rows]] = local.rows.R[:, rows]
 
     def _find(self, local: LocalDynamics) -> None:
-        """Find the rows of joints in groups of bodies that joints connect in loops, and the the weights of their components."""
+        """Find the rows of joints in loops, the weights of their components, and velocity triples of their bodies in the order of elimination."""
         constraints, bodies = local.constraints, local.bodies
         order = local.rows.order[local.contacts : local.n]
-        joints = (constraints.joint[order] > 0) & np.isin(constraints.kind[order], JOINTS)
         sides = np.stack([constraints.master[order], constraints.slave[order]])
         sides[(sides >= 0) & (bodies.kind[sides] == BodyKind.OBSTACLE)] = -1
-        joints &= (sides >= 0).any(axis=0)
-        looped = np.zeros(order.size, bool)
-        if np.count_nonzero(joints) > 1:
-            looped[joints] = _in_loops(sides[:, joints], constraints.joint[order][joints], bodies.n)
-        self._from_end = (order.size - np.flatnonzero(looped)).astype(np.int32)
+        joints = (constraints.joint[order] > 0) & np.isin(constraints.kind[order], JOINTS) & (sides >= 0).any(axis=0)
+        looped = np.flatnonzero(joints)
+        looped = looped[_in_loops(sides[:, looped], constraints.joint[order[looped]], bodies.n)]
+        self._from_end = (order.size - looped).astype(np.int32)
         self._weights = np.asfortranarray(WEIGHTS[:, constraints.kind[order[looped]]])
+        parts = [bodies.velo_ptr[k] + np.arange(velo_triples(bodies.kind[k], 0, 0)) for k in _elimination_order(sides[:, looped], bodies.n)]
+        self._triples = np.concatenate([*parts, np.zeros(0, int)]).astype(np.int32)
 
 
 def _in_loops(sides: np.ndarray, joint: np.ndarray, count: int) -> np.ndarray:
-    """Return which rows (n,) belong to groups of bodies with loops of joints; space and obstacles, -1, connect no groups but close loops.
+    """Return which rows (n,) of joints belong to loops or connect them; space and obstacles, -1, close loops.
 
-    A group has loops if it has more joints than bodies, less one if none of them ends in space or at an obstacle.
+    Bodies with a single joint are taken away again and again: equilibrium gives the reactions of this joint.
     """
-    from scipy.sparse import coo_matrix  # slow to import
-    from scipy.sparse.csgraph import connected_components
+    kept = np.ones(joint.size, bool)
+    of_joint = np.unique(joint, return_index=True)[1]  # a row of every joint
+    while of_joint.size:
+        ends = sides[:, of_joint]
+        degree = np.bincount(ends[ends >= 0], minlength=count)
+        lone = ((ends >= 0) & (degree[ends] == 1)).any(axis=0)
+        if not lone.any():
+            break
+        kept &= ~np.isin(joint, joint[of_joint[lone]])
+        of_joint = of_joint[~lone]
+    return kept
 
-    inner = (sides >= 0).all(axis=0)
-    links = coo_matrix((np.ones(np.count_nonzero(inner)), sides[:, inner]), (count, count))
-    _, group = connected_components(links, directed=False)
-    of_row = group[sides.max(axis=0)]
-    size, groups = np.bincount(group), int(group.max()) + 1
-    first = np.unique(joint, return_index=True)[1]
-    joints = np.bincount(of_row[first], minlength=groups)
-    grounded = np.bincount(of_row[~inner], minlength=groups) > 0
-    return (joints > size - ~grounded)[of_row]
+
+def _elimination_order(sides: np.ndarray, count: int) -> np.ndarray:
+    """Return the bodies of joints, neighbours near each other, and hubs, which have many neighbours, at the end."""
+    from scipy.sparse import csr_matrix  # slow to import
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    degree = np.bincount(sides[sides >= 0], minlength=count)
+    inner = ((sides >= 0) & (degree[sides] <= HUB)).all(axis=0)
+    links = csr_matrix((np.ones(2 * np.count_nonzero(inner)), np.concatenate((sides[:, inner], sides[::-1, inner]), axis=1)), (count, count))
+    order = reverse_cuthill_mckee(links, symmetric_mode=True)
+    return np.concatenate((order[(degree[order] > 0) & (degree[order] <= HUB)], np.flatnonzero(degree > HUB)))
