@@ -17,7 +17,7 @@ class Mutant(NamedTuple):
 
 KERNELS, MEASURES, SYSTEMS = "test_contact_kernels.py", "test_measures.py", "test_random_problems.py"
 SCENES, JOINTS, POINTS, GLUE, SAME = "test_scene_laws.py", "test_joint_laws.py", "test_contact_points.py", "test_glue.py", "test_invariance.py"
-BONDS = "test_bond_law.py"
+BONDS, SHARES = "test_bond_law.py", "test_redundant_joints.py"
 
 
 def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> list[Mutant]:
@@ -75,6 +75,12 @@ MUTANTS = [
         ("projection forgets cohesion", "    p(3) = p(3) - block(b_cohesion)\n", "    p(3) = p(3)\n"),
         ("cohesion never ends by opening", "limits_reached(law, r, normal, normal < at_limit*law(l_cohesion))", "limits_reached(law, r, normal, normal < -at_limit*law(l_cohesion))"),
         ("sliding is judged without the glue", "    normal = r(3) + law(l_cohesion)\n", "    normal = r(3)\n"),
+    ),
+    *_of(
+        "fortran/solvers/joint_shares.f90", (SHARES,),
+        ("shares: moments weigh as forces", "given(:,k) = loc%rows%R(:,rows(k))/weight(:,k)", "given(:,k) = loc%rows%R(:,rows(k))"),
+        ("shares: a shift that counts", "parameter :: shift = 1.0e-13_dp", "parameter :: shift = 1.0e-2_dp"),
+        ("shares: products on the diagonal", "if (j > i) cycle", "if (j >= i) cycle"),
     ),
     *_of(
         "fortran/rows/joint_rows.f90", (JOINTS, SYSTEMS, MEASURES, SCENES),
