@@ -53,7 +53,8 @@ class JointShares:
         order = local.rows.order[local.contacts : local.n]
         sides = np.stack([constraints.master[order], constraints.slave[order]])
         sides[(sides >= 0) & (bodies.kind[sides] == BodyKind.OBSTACLE)] = -1
-        joints = (constraints.joint[order] > 0) & np.isin(constraints.kind[order], JOINTS) & (sides >= 0).any(axis=0)
+        soft = ((sides >= 0) & (bodies.kind[sides] == BodyKind.FINITE_ELEMENT)).any(axis=0)  # their stiffness says who holds what
+        joints = (constraints.joint[order] > 0) & np.isin(constraints.kind[order], JOINTS) & (sides >= 0).any(axis=0) & ~soft
         looped = np.flatnonzero(joints)
         looped = looped[_in_loops(sides[:, looped], constraints.joint[order[looped]], bodies.n)]
         self._from_end = (order.size - looped).astype(np.int32)

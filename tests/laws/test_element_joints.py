@@ -132,6 +132,28 @@ def test_a_weld_holds_a_cantilever_by_force_and_torque():
     assert 0.3 < s.DISPLACEMENT(beam, (LENGTH, 0, 0))[2] / (2 * LENGTH**3 / (3 * stiffness)) < 1.0  # coarse elements are too stiff in bending
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_soft_bars_share_a_door_by_their_stiffness(solver):
+    """A rigid bar hangs on two soft ones, a short and a long one beside it, which hold it together: their forces add up to its weight."""
+    solfec, bulk = model(gravity=(0, 0, -9.81), step=2e-4)
+    door, near, far = bar(solfec, bulk, kind="RIGID"), bar(solfec, bulk, -LENGTH, form="BC"), bar(solfec, bulk, LENGTH, form="BC")
+    inner = s.WELD(near, door, (0, 0, 0)), s.WELD(far, door, (LENGTH, 0, 0))
+    outer = s.WELD(near, None, (-LENGTH, 0, 0)), s.WELD(far, None, (2 * LENGTH, 0, 0))
+    s.RUN(solfec, SOLVERS[solver](), 0.002)
+    before = momenta_of_all(solfec)
+    s.RUN(solfec, SOLVERS[solver](), 2e-4)
+    change = (momenta_of_all(solfec) - before) / 2e-4
+    held = sum(np.array(joint.reaction[:3]) for joint in outer)
+    assert change[2] == pytest.approx(held[2] - 3 * MASS * 9.81, rel=1e-3)
+    assert inner[0].reaction[2] == pytest.approx(inner[1].reaction[2], rel=1e-6)
+
+
+def momenta_of_all(solfec):
+    """Momentum of all bodies."""
+    rigid = sum(np.array(b.velo[3:6]) * b.mass for b in solfec.bodies if b.kind == "RIGID")
+    return momenta(solfec)[:3] + rigid
+
+
 def test_a_place_outside_of_the_elements_and_a_rack_are_refused():
     solfec, bulk = model()
     body = bar(solfec, bulk)
