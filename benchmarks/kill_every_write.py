@@ -30,6 +30,7 @@ def record(mode, folder, frames):
         f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\n"
         "import os, kill_experiment as e\n"
         "e.CHUNK = 8192\n"
+        "e.frame_file.MOST_WAITING = 1 << 15\n"  # so that few frames wait
         f"w = e.MODES[{mode!r}]({os.path.join(folder, 'a.h5')!r}, 10)\n"
         f"for k in range({frames}):\n    w.append(); os.write(2, b'%d' % w.count)\n"
         "os.kill(os.getpid(), 9)\n"
@@ -129,7 +130,7 @@ def campaign(mode, frames=60):
 
 if __name__ == "__main__":
     experiment.CHUNK = 8192
-    modes = ["earliest, one flush", "earliest, two flushes", "swmr, repaired", "raw side file", "journal"]
+    modes = ["earliest, one flush", "earliest, two flushes", "swmr, repaired", "raw side file", "journal", "journal, frames in records"]
     parser = words.parser(__doc__)
     parser.add_argument("mode", nargs="*", choices=[*modes, []], help=", ".join(modes))
     for mode in parser.parse_args().mode or modes:

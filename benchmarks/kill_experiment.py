@@ -22,7 +22,8 @@ import h5py
 import numpy as np
 import words
 
-from solfec.results.journal import JournalledFile, Snapshot
+from solfec.results import frame_file
+from solfec.results.journal import JournalledFile
 
 SETS = {"conf": (3, 4), "velo": (3, 2), "constraints": (40, 1), "bodies": (10, 1)}  # width, rows per body
 CHUNK = 65536
@@ -33,6 +34,12 @@ def rows(frame: int, name: str, bodies: int) -> np.ndarray:
     width, each = SETS[name]
     count = each * bodies
     return np.add.outer(np.arange(count, dtype=float), np.arange(width)) + 1000.0 * frame
+
+
+def lay_out(file):
+    for name, (width, _) in SETS.items():
+        file.create_dataset(name, (0, width), "f8", maxshape=(None, width), chunks=(CHUNK // 8 // width, width))
+    file.create_dataset("commit", (0, 5), "i8", maxshape=(None, 5), chunks=(256, 5))
 
 
 class Hdf5:
@@ -47,9 +54,7 @@ class Hdf5:
         else:
             self.file = h5py.File(path, "w" if fresh else "r+", libver=libver)
         if fresh or "commit" not in self.file:
-            for name, (width, _) in SETS.items():
-                self.file.create_dataset(name, (0, width), "f8", maxshape=(None, width), chunks=(CHUNK // 8 // width, width))
-            self.file.create_dataset("commit", (0, 5), "i8", maxshape=(None, 5), chunks=(256, 5))
+            lay_out(self.file)
         if swmr:
             self.file.swmr_mode = True
         commit = self.file["commit"]
@@ -77,6 +82,28 @@ class Hdf5:
         if self.journal:
             self.journal.commit()
         self.end = end
+        self.count += 1
+
+
+class Records:
+    """Datasets appended by `frame_file.FrameFile`: small frames wait in the journal."""
+
+    def __init__(self, path, bodies):
+        self.bodies = bodies
+        fresh = not os.path.exists(path)
+        self.file = frame_file.FrameFile(path, fresh)
+        if fresh:
+            lay_out(self.file.hdf5)
+            self.file.commit()
+            self.file.rename(path)
+        self.count = self.file.columns["commit"].length
+
+    def append(self):
+        columns = self.file.columns
+        for name in SETS:
+            columns[name].append(rows(self.count, name, self.bodies))
+        columns["commit"].append(np.array([[self.count, *(columns[name].length for name in SETS)]]))
+        self.file.commit()
         self.count += 1
 
 
@@ -125,6 +152,7 @@ MODES = {
     "swmr, repaired": lambda p, n: Hdf5(p, n, "latest", swmr=True),
     "raw side file": lambda p, n: Raw(p, n),
     "journal": lambda p, n: Hdf5(p, n, journal=True),
+    "journal, frames in records": Records,
 }
 
 
@@ -145,8 +173,8 @@ def check(mode, path, bodies, acknowledged):
     if mode == "raw side file":
         size = sum(w * r for w, r in SETS.values()) * bodies * 8 + 16
         return max(0, acknowledged - os.path.getsize(path) // size), 0
-    if mode == "journal":
-        with Snapshot(path).held() as target, h5py.File(target, "r") as file:
+    if mode.startswith("journal"):
+        with frame_file.reading(path) as file:
             return verify(file, bodies, acknowledged)
     with h5py.File(path, "r", locking=False, swmr=mode.startswith("swmr"), libver="latest" if "swmr" in mode else None) as file:
         return verify(file, bodies, acknowledged)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import h5py
 import numpy as np
 
 from ..errors import SolfecError
 from ..parmec.model import Model
 from ..parmec.pairs import default_pairing
-from ..parmec.stored_state import Recorded, StoredFrames
+from ..parmec.stored_state import FrameStore, Recorded, StoredFrames
+from ..results.frame_file import FrameFile
 from .boundary import Boundary, Exchange
 
 GROUP = "explicit"  # of a results file
@@ -41,8 +41,8 @@ class Companion:
 
     def __init__(self, model: Model, domain, go_on: Callable[[], object]):
         self._model, self._domain, self._recorded = model, domain, Recorded(model)
-        self._file: h5py.File | None = None
-        self._frames: StoredFrames | None = None
+        self._file: FrameFile | None = None
+        self._frames: FrameStore | None = None
         self.boundary: Boundary | None = None
         self.followed, self.files, self.owes = 0, 0, False
         self.go_on = go_on
@@ -51,10 +51,10 @@ class Companion:
         """Exchange of the engines so far."""
         return np.zeros(14) if self.boundary is None else self.boundary.exchanged.numbers()
 
-    def store(self, file: h5py.File, frame: int) -> None:
+    def store(self, file: FrameFile, frame: int) -> None:
         """Add the present state to a frame."""
         if file is not self._file:  # the writer has opened it again
-            self._file, self._frames = file, StoredFrames(file.require_group(GROUP))
+            self._file, self._frames = file, FrameStore(file, GROUP)
         self._frames.append(self._model, self._recorded.fresh(), frame=frame, finished=self.followed == self._domain.step_number, exchange=self.counted())
 
     def restore(self, reader, frame: int) -> None:

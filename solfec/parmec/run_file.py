@@ -8,17 +8,16 @@ import os
 from contextlib import suppress
 from time import perf_counter
 
-import h5py
 import numpy as np
 
 from ..directories import make_directory_of
 from ..errors import SolfecError
 from ..results import layout
-from ..results.journal import JournalledFile, Snapshot
+from ..results.frame_file import FrameFile, finish_interrupted, reading
 from ..results.reader import DAMAGE
 from ..results.records import version
 from .model import Model
-from .stored_state import Recorded, StoredFrames
+from .stored_state import FrameStore, Recorded, StoredFrames
 
 FORMAT, VERSION = "solfec explicit results", 1
 
@@ -37,9 +36,8 @@ class RunFile:
 
     def __init__(self, path: str, input_text: str = "", arguments: list[str] | None = None):
         self.path, self._facts = path, (input_text, list(arguments or []))
-        self._journalled: JournalledFile | None = None
-        self._hdf5: h5py.File | None = None
-        self._frames: StoredFrames | None = None
+        self._file: FrameFile | None = None
+        self._frames: FrameStore | None = None
         self._failed = False
         self._since = perf_counter()
         self._last_steps: tuple = ()
@@ -58,21 +56,20 @@ class RunFile:
         key = int(model.control.steps[0]), run, finished
         if key == self._last_steps:
             return
-        fresh = self._hdf5 is None
+        fresh = self._file is None
         try:
             if fresh:
                 self._begin()
-            elif self._journalled.resting and not self._journalled.wake():
+            elif self._file.resting and not self._file.wake():
                 raise OSError(errno.ESTALE, "somebody else has changed or replaced them since the last frame")
             now = perf_counter()
             self._frames.append(model, self._recorded.fresh(), run=run, finished=finished, frame=len(self._frames), seconds=now - self._since)
             self._since = now
-            self._hdf5.flush()
-            self._journalled.commit()
+            self._file.commit()
             if fresh:
-                self._journalled.rename(self.path)
+                self._file.rename(self.path)
         except BaseException as error:
-            self._give_up(fresh)
+            self._give_up()
             if not isinstance(error, (OSError, RuntimeError)):
                 raise
             raise SolfecError(f"{self.path}: the frame at time {model.time:g} cannot be written: {getattr(error, 'strerror', None) or error}") from error
@@ -85,18 +82,18 @@ class RunFile:
     def _begin(self) -> None:
         make_directory_of(self.path)
         if os.path.exists(self.path):
-            with suppress(OSError):  # the journal of a killed writer belongs to the old file
-                JournalledFile(self.path).close()
-        self._journalled = JournalledFile(self.path + ".new", fresh=True)
-        self._hdf5 = h5py.File(self._journalled, "w", libver="earliest")
+            with suppress(OSError):  # what a killed writer left in the journal belongs to the old file
+                finish_interrupted(self.path)
+        self._file = FrameFile(self.path + ".new", fresh=True)
+        hdf5 = self._file.hdf5
         for name, text in (("format", FORMAT), ("solfec_version", version()), ("units", layout.UNITS)):
-            layout.say(self._hdf5, name, text)
-        self._hdf5.attrs["format_version"] = VERSION
+            layout.say(hdf5, name, text)
+        hdf5.attrs["format_version"] = VERSION
         text = self._facts[0].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         for name, said in (("input", text), ("arguments", json.dumps(self._facts[1]))):
-            self._hdf5[name] = np.frombuffer(said.encode(), "u1")
-            layout.say(self._hdf5[name], "description", f"bytes (UTF-8) of the {name}")
-        self._frames = StoredFrames(self._hdf5)
+            hdf5[name] = np.frombuffer(said.encode(), "u1")
+            layout.say(hdf5[name], "description", f"bytes (UTF-8) of the {name}")
+        self._frames = FrameStore(self._file)
 
     def go_on(self, rows: int) -> None:
         """Open an existing file, and append after its first `rows` frames.
@@ -107,52 +104,48 @@ class RunFile:
             Another run is writing it, or has written to it meanwhile.
         """
         try:
-            self._journalled = JournalledFile(self.path)
-            self._hdf5 = h5py.File(self._journalled, "r+", libver="earliest")
-        except OSError as error:
-            self._give_up(False)
-            raise SolfecError(f"{self.path}: the results cannot be continued: {error.strerror or error}") from error
-        self._frames = StoredFrames(self._hdf5)
+            self._file = FrameFile(self.path)
+            self._frames = FrameStore(self._file)
+        except (OSError, RuntimeError, *DAMAGE) as error:
+            self._give_up()
+            raise SolfecError(f"{self.path}: the results cannot be continued: {getattr(error, 'strerror', None) or error}") from error
         if len(self._frames) != rows:
-            self._give_up(False)
+            self._give_up()
             raise SolfecError(f"{self.path}: the results cannot be continued: somebody else has changed them")
         self._since = perf_counter()
 
-    def _give_up(self, fresh: bool) -> None:
+    def _give_up(self) -> None:
         """Close the file with its last complete frame."""
         self._failed = True
-        if self._journalled is None:
-            return
-        self._journalled.error = self._journalled.error or OSError("abandoned")
-        if self._hdf5 is not None:
-            self._hdf5.close()
-        path = self._journalled.path
-        self._journalled.close()
-        self._journalled = self._hdf5 = None
-        if fresh and path.endswith(".new"):
-            with suppress(FileNotFoundError):
-                os.unlink(path)
+        if self._file is not None:
+            self._file.abandon()
+            self._file = None
 
     @property
     def is_open(self) -> bool:
         """Whether the file is open for appending."""
-        return self._hdf5 is not None
+        return self._file is not None
 
     def rest(self) -> None:
-        """Leave the file complete and unlocked; the next frame continues it unless another process has changed it."""
-        if self._journalled is not None and not self._journalled.resting:
-            self._journalled.rest()
+        """Leave the file complete and unlocked; the next frame continues it unless another process has changed it.
+
+        Raises
+        ------
+        SolfecError
+            Frames cannot be put into their datasets, for example on a full disk; they can still be read.
+        """
+        if self._file is not None and not self._file.resting:
+            try:
+                self._file.rest()
+            except (OSError, RuntimeError) as error:
+                self._give_up()
+                raise SolfecError(f"{self.path}: the results cannot be completed: {getattr(error, 'strerror', None) or error}") from error
 
     def close(self) -> None:
-        """Close the file; all frames are complete."""
-        if self._hdf5 is None:
-            return
-        journalled, self._journalled = self._journalled, None
-        journalled.error = journalled.error or OSError("closed")  # later writes of HDF5 are ignored
-        with suppress(OSError, RuntimeError):
-            self._hdf5.close()
-        self._hdf5 = None
-        journalled.close()
+        """Complete and close the file."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
     def __del__(self):
         with suppress(Exception):
@@ -183,7 +176,7 @@ class StoredRun:
     def read(self, take):
         """Return the result of `take(frames)`, with the file locked for reading."""
         try:
-            with Snapshot(self.path).held() as held, h5py.File(held, "r") as file:
+            with reading(self.path) as file:
                 if (kind := layout.said(file, "format")) != FORMAT:
                     raise SolfecError(f"{self.path}: holds no results of the explicit engine" + (f", but {kind!r}" if kind else ""))
                 if file.attrs["format_version"] > VERSION:

@@ -8,12 +8,12 @@ import re
 from contextlib import suppress
 from time import localtime, strftime
 
-import h5py
 import numpy as np
 
 from ..errors import shown
 from ..results import layout, plot
-from ..results.journal import Snapshot, journal_path
+from ..results.frame_file import reading
+from ..results.journal import journal_path
 from .histories import OF_JOINTS, OF_PARTICLES, OF_SPRINGS, OF_TORSIONS, quantity_of
 from .kinds import QuantityKind
 from .run_file import FORMAT, StoredRun
@@ -34,7 +34,7 @@ def is_own(path: str) -> bool:
     """Whether a file holds results of the explicit engine."""
     with suppress(OSError, RuntimeError, KeyError, ValueError):
         if os.path.isfile(path):
-            with Snapshot(path).held() as held, h5py.File(held, "r") as file:
+            with reading(path) as file:
                 return layout.said(file, "format") == FORMAT
     return False
 

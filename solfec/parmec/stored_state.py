@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import SolfecError
 from ..results import layout
-from ..results.columns import Columns
+from ..results.frame_file import FrameFile
 from .model import Model
 
 STATE = {  # columns that runs change; None: all
@@ -92,36 +92,35 @@ class Recorded:
         return np.array(fresh, float) if len({len(values) for values in fresh}) == 1 else np.zeros((0, 0))
 
 
-class StoredFrames:
-    """Frames of one model.
+class FrameStore:
+    """Writer of frames of one model.
 
     Parameters
     ----------
-    group : h5py.Group
-        An empty group, or one with frames.
+    file : FrameFile
+    group : str, optional
+        Name of the group that holds them; default: the whole file.
     """
 
-    def __init__(self, group: h5py.Group):
-        self.group = group
+    def __init__(self, file: FrameFile, group: str = ""):
+        self._file, self._place = file, group + "/" if group else ""
+        self._columns = file.columns
+        here = file.hdf5.require_group("/" + group)
+        self._laid_out = "frames" in here
         self._definition: dict[str, np.ndarray] = {}
-        self._definitions = len(group["model"]) if "model" in group else 0
-        self._columns = Columns(group)
+        self._definitions = len(here["model"]) if "model" in here else 0
 
     def __len__(self) -> int:
-        return len(self.group["frames/steps"]) if "frames" in self.group else 0
-
-    @property
-    def steps(self) -> np.ndarray:
-        """Records of all frames."""
-        return self.group["frames/steps"][...] if len(self) else np.zeros(0, STEP)
+        return self._columns[self._place + "frames/steps"].length if self._laid_out else 0
 
     def append(self, model: Model, samples: np.ndarray, **facts: float | np.ndarray) -> None:
         """Store the present state, and samples (probes, samples) of histories since the last frame.
 
         `facts` are scalars of the frame: ``run``, ``finished``, ``frame``, ``seconds``, ``exchange``.
         """
-        if "frames" not in self.group:
+        if not self._laid_out:
             self._lay_out(model)
+        place, columns = self._place + "frames/", self._columns
         row = np.zeros(1, STEP)
         control = model.control
         for name, value in facts.items():
@@ -131,22 +130,23 @@ class StoredFrames:
         row["time"], row["label"], row["step"], row["steps"] = control.time[0], control.label[0], control.step[0], control.steps[0]
         row["kinetic"], row["touching"] = kinetic_energy(model), model.contacts.view("alive").sum()
         row["probes"], row["samples"] = samples.shape
-        row["samples_first"] = self._columns["frames/samples"].append(samples.ravel())
+        row["samples_first"] = columns[place + "samples"].append(samples.ravel())
         for name in STATE:
             table = getattr(model, name)
             row[name] = table.n
             for column in columns_of(model, name):
-                row[f"{name}_first"] = self._columns[f"frames/{name}/{column}"].append(np.moveaxis(table.view(column), -1, 0))
-        self._columns["frames/steps"].append(row)
+                row[f"{name}_first"] = columns[f"{place}{name}/{column}"].append(np.moveaxis(table.view(column), -1, 0))
+        columns[place + "steps"].append(row)
 
     def _lay_out(self, model: Model) -> None:
         """Create empty datasets."""
+        group, self._laid_out = self._file.hdf5["/" + self._place], True
         for path, text in DESCRIPTIONS.items():
             if path == "model":
-                layout.say(self.group.create_group(path), "description", text)
+                layout.say(group.create_group(path), "description", text)
             else:
                 dtype = STEP if path.endswith("steps") else np.dtype("<f8")
-                made = self.group.create_dataset(path, (0,), dtype, maxshape=(None,), chunks=(max(1, CHUNK // dtype.itemsize // 8),))
+                made = group.create_dataset(path, (0,), dtype, maxshape=(None,), chunks=(max(1, CHUNK // dtype.itemsize // 8),))
                 layout.say(made, "description", text)
         for name in STATE:
             table = getattr(model, name)
@@ -154,22 +154,40 @@ class StoredFrames:
                 shape, kind, _ = table.COLUMNS[column]
                 size = np.dtype(kind).itemsize * int(np.prod(shape, dtype=int))
                 rows = min(max(table.n, 1), max(1, CHUNK // size)) if name not in LISTS else CHUNK // size // 8
-                self.group.create_dataset(f"frames/{name}/{column}", (0, *shape), kind, maxshape=(None, *shape), chunks=(rows, *shape))
+                group.create_dataset(f"frames/{name}/{column}", (0, *shape), kind, maxshape=(None, *shape), chunks=(rows, *shape))
 
     def _define(self, model: Model) -> int:
         """Return the number of the stored definition of the model; store a new one if the user has changed the model."""
         fixed = fixed_columns(model)
         if not self._definition and self._definitions:
-            group = self.group[f"model/{self._definitions - 1}"]
+            group = self._file.hdf5[f"{self._place}model/{self._definitions - 1}"]
             self._definition = {path: group[path][...] for path in fixed}
         known = self._definition
         if not known or any(known[path].shape != values.shape or not (known[path] == values).all() for path, values in fixed.items()):
-            group = self.group.create_group(f"model/{self._definitions}")
+            group = self._file.hdf5.create_group(f"{self._place}model/{self._definitions}")
             for path, values in fixed.items():
                 group[path] = values
             self._definition = {path: values.copy() for path, values in fixed.items()}
             self._definitions += 1
         return self._definitions - 1
+
+
+class StoredFrames:
+    """Reader of frames of one model.
+
+    Parameters
+    ----------
+    group : h5py.Group
+        The group that holds them.
+    """
+
+    def __init__(self, group: h5py.Group):
+        self.group = group
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Records of all frames."""
+        return self.group["frames/steps"][...] if "frames" in self.group else np.zeros(0, STEP)
 
     def samples(self, row: np.void) -> np.ndarray:
         """Return records of histories before a frame, (probes, samples)."""

@@ -1,37 +1,63 @@
-"""Datasets that grow at their end."""
+"""Datasets that grow at their end, and what frames append to them."""
 
 from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
 
 import h5py
 import numpy as np
 
+ENTRY = struct.Struct("<HQQ")  # of a record: bytes of the name, first row, bytes of the rows; name and rows follow
+
 
 class Column:
-    """A dataset that grows at its end; writes bypass h5py's slow general indexing, and whole chunks bypass HDF5's chunk cache."""
+    """A dataset that grows at its end.
 
-    def __init__(self, dataset: h5py.Dataset):
+    Writes bypass h5py's slow general indexing, and whole chunks bypass HDF5's chunk cache.
+
+    Attributes
+    ----------
+    length : int
+        Number of rows, with those that are not in the file yet.
+    """
+
+    def __init__(self, name: str, dataset: h5py.Dataset, fresh: list[tuple[str, int, np.ndarray]]):
+        self._name, self._fresh = name, fresh
         self._id = dataset.id
         self._dtype = dataset.dtype
         self._type = h5py.h5t.py_create(dataset.dtype)
         self._rest = dataset.shape[1:]
         self._chunk = 0 if dataset.compression else dataset.chunks[0]  # rows of a chunk that is stored as it stands in memory
-        self.length = dataset.shape[0]
+        self.length = self._written = dataset.shape[0]
 
     def append(self, rows: np.ndarray) -> int:
-        """Append rows; return the number of the first one."""
+        """Append rows, which must not change before the frame is complete; return the number of the first one."""
         first, count = self.length, len(rows)
         if count:
-            rows = np.ascontiguousarray(rows, self._dtype)
+            self._fresh.append((self._name, first, np.ascontiguousarray(rows, self._dtype)))
             self.length += count
-            self._id.set_extent((self.length, *self._rest))
-            begin = min(count, -first % self._chunk) if self._chunk else count
-            end = begin
-            self._write(first, rows[:begin])
-            while self._chunk and end + self._chunk <= count:
-                self._id.write_direct_chunk((first + end, *(0 for _ in self._rest)), rows[end : end + self._chunk])
-                end += self._chunk
-            self._write(first + end, rows[end:])
         return first
+
+    def rows(self, data) -> np.ndarray:
+        """Return rows from their bytes."""
+        return np.frombuffer(data, self._dtype).reshape(-1, *self._rest)
+
+    def write(self, first: int, rows: np.ndarray) -> None:
+        """Write rows into the file, behind those that it has."""
+        if first != self._written:
+            raise ValueError(f"/{self._name} has {self._written} rows, the next one cannot be {first}")
+        count = len(rows)
+        self._written += count
+        self.length = max(self.length, self._written)
+        self._id.set_extent((self._written, *self._rest))
+        begin = min(count, -first % self._chunk) if self._chunk else count
+        end = begin
+        self._write(first, rows[:begin])
+        while self._chunk and end + self._chunk <= count:
+            self._id.write_direct_chunk((first + end, *(0 for _ in self._rest)), rows[end : end + self._chunk])
+            end += self._chunk
+        self._write(first + end, rows[end:])
 
     def _write(self, first: int, rows: np.ndarray) -> None:
         if len(rows):
@@ -41,12 +67,54 @@ class Column:
 
 
 class Columns(dict):
-    """Columns of a file by dataset name, made at their first use, since a frame of a small model needs few of them."""
+    """Columns of a file by dataset name, made at their first use, since a frame of a small model needs few of them.
+
+    Attributes
+    ----------
+    fresh : list of (name, first row, rows)
+        What has been appended and is neither in the file nor in a record.
+    """
 
     def __init__(self, file: h5py.File):
         super().__init__()
         self._file = file
+        self.fresh: list[tuple[str, int, np.ndarray]] = []
 
     def __missing__(self, name: str) -> Column:
-        column = self[name] = Column(self._file[name])
+        column = self[name] = Column(name, self._file[name], self.fresh)
         return column
+
+    @property
+    def size(self) -> int:
+        """Bytes of the fresh rows."""
+        return sum(rows.nbytes for _, _, rows in self.fresh)
+
+    def take_record(self) -> bytes:
+        """Return the fresh rows as a record, which holds them from now on."""
+        parts = []
+        for name, first, rows in self.fresh:
+            parts += [ENTRY.pack(len(name), first, rows.nbytes), name.encode(), rows.tobytes()]
+        self.fresh.clear()
+        return b"".join(parts)
+
+    def write(self, records: list[bytes]) -> None:
+        """Write the rows of records, then the fresh ones, into the file: those of each dataset at once."""
+        pieces: dict[str, list[tuple[int, memoryview]]] = {}
+        for name, first, rows in (entry for record in records for entry in entries(record)):
+            pieces.setdefault(name, []).append((first, rows))
+        for name, first, rows in self.fresh:
+            pieces.setdefault(name, []).append((first, rows.data))
+        self.fresh.clear()
+        for name, appended in pieces.items():
+            rows = appended[0][1] if len(appended) == 1 else b"".join([rows for _, rows in appended])
+            self[name].write(appended[0][0], self[name].rows(rows))
+
+
+def entries(record: bytes) -> Iterator[tuple[str, int, memoryview]]:
+    """Iterate over the datasets of a record: name, number of the first row, bytes of the rows."""
+    view, place = memoryview(record), 0
+    while place < len(view):
+        name, first, size = ENTRY.unpack_from(view, place)
+        rows = place + ENTRY.size + name
+        yield str(view[place + ENTRY.size : rows], "utf-8"), first, view[rows : rows + size]
+        place = rows + size

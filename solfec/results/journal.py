@@ -10,6 +10,11 @@ a file that may not open again.  Here HDF5 writes through `JournalledFile`, whic
 file and marks the journal applied.  Whatever the moment of a SIGKILL, either the journal is not valid and the file
 is as the last commit left it, or the journal is valid and whoever opens the file next finds the missing pages in it.
 
+Besides, a journal holds records: bytes that the writer adds with one write each, and that wait there until a commit has
+put their contents into the file.  `frame_file` keeps small frames in them.  The number that marks a journal applied also
+ends its records, so a frame is never in both places.  Each record has a checksum, which begins with that of the end of the
+file: a record that is cut short, or stands beside another file, does not count.
+
 The journal is also where processes meet: byte 0 is locked by the one writer, byte 1 by the writer while it copies
 pages and by readers while they read.  Nothing is synchronised with the disk: the promise is about killed processes
 and full disks, not about power cuts.
@@ -27,9 +32,11 @@ from contextlib import contextmanager, suppress
 from .locks import EXCLUSIVE, SHARED, lock, unlock
 
 PAGE = 4096
-HEADER = struct.Struct("<8sQQQQI")  # magic, sequence, applied sequence, file size, pages, checksum of all but the applied sequence
+HEADER = struct.Struct("<8sQQQQQI")  # magic, sequence, applied sequence, file size, place and number of pages, checksum of all but the applied sequence
 APPLIED_OFFSET = 16  # where the second number of the header is
-MAGIC = b"SOLFJRN2"
+MAGIC = b"SOLFJRN3"
+RECORD = struct.Struct("<QQQI")  # applied sequence, size of the committed file, length, checksum; the bytes follow
+MARKED = 1 << 18  # bytes at the end of a file that tell it from others
 WRITER, APPLY = 0, 1  # bytes of the journal that are locked
 PATIENCE = 1.0  # seconds a commit waits for readers before it goes ahead without them
 
@@ -44,13 +51,14 @@ def journal_path(path: str) -> str:
 
 
 class Journal:
-    """The header of a journal and the pages it holds (page number -> bytes)."""
+    """The header of a journal and the pages it holds (page number -> bytes), which begin at byte `start`."""
 
-    def __init__(self, sequence: int = 0, applied: int = 0, size: int = 0, pages: dict[int, bytes] | None = None):
+    def __init__(self, sequence: int = 0, applied: int = 0, size: int = 0, pages: dict[int, bytes] | None = None, start: int = HEADER.size):
         self.sequence = sequence
         self.applied = applied
         self.size = size
         self.pages = pages or {}
+        self.start = start
 
     @property
     def outstanding(self) -> bool:
@@ -59,41 +67,42 @@ class Journal:
 
     @classmethod
     def read(cls, descriptor: int) -> Journal:
-        """Read a journal; one that is cut short or half written counts as empty."""
+        """Read a journal; one that is cut short or half written counts as applied."""
         header = os.pread(descriptor, HEADER.size, 0)
         if len(header) < HEADER.size:
             return cls()
-        magic, sequence, applied, size, count, checksum = HEADER.unpack(header)
-        if magic != MAGIC or applied == sequence:
-            return cls(sequence, sequence, size)
+        magic, sequence, applied, size, start, count, checksum = HEADER.unpack(header)
+        if magic != MAGIC:
+            return cls()
         length = count * (8 + PAGE)
-        if length > os.fstat(descriptor).st_size - HEADER.size:
-            return cls(sequence, sequence, size)
-        body = os.pread(descriptor, length, HEADER.size)
-        if len(body) < length or cls._checksum(sequence, size, count, body) != checksum:
-            return cls(sequence, sequence, size)
+        if sequence <= applied or start + length > os.fstat(descriptor).st_size:
+            return cls(applied, applied, size)
+        body = os.pread(descriptor, length, start)
+        if len(body) < length or cls._checksum(sequence, size, start, count, body) != checksum:
+            return cls(applied, applied, size)
         numbers = struct.unpack_from(f"<{count}Q", body)
-        start = 8 * count
+        first = 8 * count
         return cls(
             sequence, applied, size,
-            {number: body[start + k * PAGE : start + (k + 1) * PAGE] for k, number in enumerate(numbers)},
+            {number: body[first + k * PAGE : first + (k + 1) * PAGE] for k, number in enumerate(numbers)}, start,
         )  # fmt: skip
 
     @staticmethod
-    def _checksum(sequence: int, size: int, count: int, body: bytes) -> int:
-        return zlib.crc32(body, zlib.crc32(struct.pack("<QQQ", sequence, size, count)))
+    def _checksum(sequence: int, size: int, start: int, count: int, body: bytes) -> int:
+        return zlib.crc32(body, zlib.crc32(struct.pack("<QQQQ", sequence, size, start, count)))
 
     def write(self, descriptor: int) -> None:
         """Write the pages, then the header that makes them valid."""
         numbers = sorted(self.pages)
         body = b"".join([struct.pack(f"<{len(numbers)}Q", *numbers), *(self.pages[number] for number in numbers)])
-        write_all(descriptor, body, HEADER.size)
-        checksum = self._checksum(self.sequence, self.size, len(numbers), body)
-        header = HEADER.pack(MAGIC, self.sequence, self.applied, self.size, len(numbers), checksum)
+        if body:
+            write_all(descriptor, body, self.start)
+        checksum = self._checksum(self.sequence, self.size, self.start, len(numbers), body)
+        header = HEADER.pack(MAGIC, self.sequence, self.applied, self.size, self.start, len(numbers), checksum)
         write_all(descriptor, header, 0)
 
     def apply(self, descriptor: int, target: int) -> None:
-        """Copy the pages into the file `target` and mark the journal applied."""
+        """Copy the pages into the file `target`, mark the journal applied, and remove pages and records from it."""
         numbers = sorted(self.pages)
         first = 0
         while first < len(numbers):  # neighbouring pages go in one write
@@ -106,6 +115,40 @@ class Journal:
         os.ftruncate(target, self.size)
         self.applied = self.sequence
         write_all(descriptor, struct.pack("<Q", self.applied), APPLIED_OFFSET)
+        os.ftruncate(descriptor, HEADER.size)  # so that its size grows with every record
+
+
+def mark(file: int, size: int) -> int:
+    """Checksum of the end of a file of `size` bytes."""
+    return zlib.crc32(os.pread(file, min(size, MARKED), max(size - MARKED, 0)))
+
+
+def sealed(record: bytes, applied: int, size: int, seed: int) -> bytes:
+    """Return a record with its header; `seed` is the mark of the file."""
+    checksum = zlib.crc32(record, zlib.crc32(struct.pack("<QQQ", applied, size, len(record)), seed))
+    return RECORD.pack(applied, size, len(record), checksum) + record
+
+
+def waiting(journal: int, file: int) -> list[bytes]:
+    """Return the records of a journal that are whole and belong to the file as it is."""
+    header = Journal.read(journal)
+    if header.outstanding:  # its pages include them
+        return []
+    data = os.pread(journal, os.fstat(journal).st_size, HEADER.size)
+    records: list[bytes] = []
+    place, seed = 0, None
+    while place + RECORD.size < len(data):
+        applied, size, length, _ = RECORD.unpack_from(data, place)
+        end = place + RECORD.size + length
+        if applied != header.applied or end > len(data) or not length:
+            break
+        seed = mark(file, size) if seed is None else seed
+        record = data[place + RECORD.size : end]
+        if sealed(record, applied, size, seed) != data[place:end]:
+            break
+        records.append(record)
+        place = end
+    return records
 
 
 def write_all(descriptor: int, data, offset: int) -> None:
@@ -120,7 +163,7 @@ def write_all(descriptor: int, data, offset: int) -> None:
 
 
 class PagedFile:
-    """The part of a file object that h5py reads: `_size` bytes of `_file`, with pages in memory in place of those in the file."""
+    """File object for h5py: `_size` bytes of `_file`, with pages in memory in place of those in the file."""
 
     _file: int
     _pages: dict[int, bytes]
@@ -142,6 +185,36 @@ class PagedFile:
         self._position += size
         return overlaid(self._file, self._pages, start, size)
 
+    def write(self, data) -> int:
+        """Write into memory."""
+        start, size = self._position, len(data)
+        if size:
+            self._write_pages(start, bytes(data))
+        self._position = start + size
+        self._size = max(self._size, self._position)
+        return size
+
+    def truncate(self, size: int) -> int:
+        """Set the size."""
+        self._size = size
+        return size
+
+    def flush(self) -> None:
+        """Do nothing: HDF5 flushes within frames, and `JournalledFile.commit` does the work."""
+
+    def _write_pages(self, start: int, data: bytes) -> None:
+        """Keep those pages in memory that a write changes."""
+        first, last = start // PAGE, (start + len(data) - 1) // PAGE
+        self.seek(first * PAGE)
+        old = self.read((last - first + 1) * PAGE)
+        self._position = start + len(data)
+        new = bytearray(old)
+        new[start - first * PAGE : start - first * PAGE + len(data)] = data
+        for k in range(last - first + 1):
+            page = bytes(new[k * PAGE : (k + 1) * PAGE])
+            if page != old[k * PAGE : (k + 1) * PAGE]:
+                self._pages[first + k] = page
+
 
 class JournalledFile(PagedFile):
     """File object for h5py (`h5py.File(JournalledFile(path), ...)`) with the promise of this module.
@@ -152,6 +225,14 @@ class JournalledFile(PagedFile):
         The file; it is created when absent.  A journal left by a killed writer is applied first.
     fresh : bool
         Begin with an empty file, whatever a killed writer left.
+
+    Attributes
+    ----------
+    records : list of bytes
+        Records in the journal: those that a killed writer left, and those that `append` has added since the last commit.  The next
+        commit ends them, so whoever commits must have put their contents into the file.
+    error : OSError or None
+        The first error of a write.
 
     Raises
     ------
@@ -177,15 +258,25 @@ class JournalledFile(PagedFile):
             raise
         if fresh:
             os.ftruncate(self._journal, 0)
+        self._process, self._watched = os.getpid(), False
+        self._moved = False  # whether the file may have another name than `path`
+        self._sequence = 0
+        self._recover()
+
+    def _recover(self) -> None:
+        """Begin with the file and its journal as a writer left them."""
         journal = Journal.read(self._journal)
         if journal.outstanding:
             journal.apply(self._journal, self._file)
-        self._sequence = journal.sequence
+        self._sequence = journal.sequence or self._sequence
+        self._has_header = False
+        self.records = waiting(self._journal, self._file)
+        self._end = HEADER.size + sum(RECORD.size + len(record) for record in self.records)  # of the records in the journal
+        self._mark: int | None = None  # of the committed file
         self._committed = self._size = os.fstat(self._file).st_size
         self._extent = self._size  # end of what this process has written: a shorter file has been truncated
         self._pages = {}
-        self._process, self._watched = os.getpid(), False
-        self.error: OSError | None = None  # the first error of a write
+        self.error: OSError | None = None
 
     @property
     def foreign(self) -> bool:
@@ -240,15 +331,22 @@ class JournalledFile(PagedFile):
         self._size = max(self._size, self._position)
         return size
 
-    def truncate(self, size: int) -> int:
-        """Set the size that the next commit gives the file."""
-        self._size = size
-        return size
-
-    def flush(self) -> None:
-        """Do nothing: HDF5 flushes within frames, and `commit` does the work."""
-
     # -- methods for the writer ------------------------------------------------------------------------------
+
+    def append(self, record: bytes) -> None:
+        """Add a record to the journal: it survives the end of the process as it is, but is not in the file."""
+        self._watch()
+        if self.error:
+            raise self.error
+        if self._mark is None:
+            self._mark = mark(self._file, self._committed)
+        if not self._has_header:
+            Journal(self._sequence, self._sequence, self._committed).write(self._journal)
+            self._has_header = True
+        data = sealed(record, self._sequence, self._committed, self._mark)
+        write_all(self._journal, data, self._end)
+        self._end += len(data)
+        self.records.append(record)
 
     def commit(self) -> None:
         """Make all writes since the last commit effective, or raise the first OSError of a write."""
@@ -258,9 +356,11 @@ class JournalledFile(PagedFile):
         if self.error:
             raise self.error
         self._sequence += 1
-        journal = Journal(self._sequence, self._sequence - 1, self._size, self._pages)
+        journal = Journal(self._sequence, self._sequence - 1, self._size, self._pages, self._end)
         try:
             journal.write(self._journal)
+            self._committed = self._extent = self._size  # whatever happens now, the next opening applies the journal
+            self.records, self._end, self._mark, self._has_header = [], HEADER.size, None, True
             locked = lock(self._journal, APPLY, EXCLUSIVE, wait=PATIENCE)
             try:
                 journal.apply(self._journal, self._file)
@@ -270,9 +370,16 @@ class JournalledFile(PagedFile):
         except OSError as error:
             self.error = error
             raise
-        self._committed = self._extent = self._size
         self._pages = {}
         self._watched = False
+
+    def restart(self) -> bool:
+        """Forget writes since the last commit, and errors; return whether there are records, and the file is there to take them."""
+        if self.foreign or os.fstat(self._file).st_nlink == 0:
+            return False
+        self._recover()
+        self._moved = True
+        return bool(self.records)
 
     @property
     def resting(self) -> bool:
@@ -291,7 +398,12 @@ class JournalledFile(PagedFile):
         if self.foreign or self._marks() != self._left:
             return False
         self._take_journal()
-        return os.fstat(self._journal).st_size == 0
+        self._has_header = False
+        if os.fstat(self._journal).st_size == 0:
+            return True
+        os.close(self._journal)  # a killed writer has left it
+        self._journal = -1
+        return False
 
     def _marks(self) -> tuple:
         """Numbers that change whenever the file is written or replaced."""
@@ -313,7 +425,7 @@ class JournalledFile(PagedFile):
             self.error = OSError(errno.ENOENT, "the results were removed or replaced meanwhile", self.path)
         elif status.st_size < self._extent:
             self.error = OSError(errno.ESTALE, f"somebody else cut them from {self._extent} bytes to {status.st_size}", self.path)
-        else:
+        elif not self._moved:
             with suppress(OSError):  # their directory may have been renamed, which does no harm
                 if not os.path.samestat(os.stat(self.path), status):
                     self.error = OSError(errno.ESTALE, "somebody else put another file in their place", self.path)
@@ -325,10 +437,10 @@ class JournalledFile(PagedFile):
         self.path = path
 
     def close(self) -> None:
-        """Close the files without a commit; remove the journal unless it holds pages to be applied."""
+        """Close the files without a commit; remove the journal unless it holds pages to be applied or records."""
         if self._file < 0:
             return
-        if not self.foreign and not self.resting and not Journal.read(self._journal).outstanding:
+        if not self.foreign and not self.resting and not self._needs_journal():
             if self._extent > self._committed:
                 os.ftruncate(self._file, self._committed)
             self._remove_journal()
@@ -336,6 +448,12 @@ class JournalledFile(PagedFile):
             os.close(self._journal)
         os.close(self._file)
         self._file = self._journal = -1
+
+    def _needs_journal(self) -> bool:
+        """Whether the journal holds what the file lacks."""
+        if Journal.read(self._journal).outstanding:
+            return True
+        return bool(self.records) and os.fstat(self._file).st_nlink > 0 and bool(waiting(self._journal, self._file))
 
     def _remove_journal(self) -> None:
         """Remove the journal, unless the results were removed or moved and it belongs to another writer."""
@@ -346,34 +464,19 @@ class JournalledFile(PagedFile):
         except FileNotFoundError:
             return
 
-    def _write_pages(self, start: int, data: bytes) -> None:
-        """Keep those pages in memory that a write changes."""
-        first, last = start // PAGE, (start + len(data) - 1) // PAGE
-        self.seek(first * PAGE)
-        old = self.read((last - first + 1) * PAGE)
-        self._position = start + len(data)
-        new = bytearray(old)
-        new[start - first * PAGE : start - first * PAGE + len(data)] = data
-        for k in range(last - first + 1):
-            page = bytes(new[k * PAGE : (k + 1) * PAGE])
-            if page != old[k * PAGE : (k + 1) * PAGE]:
-                self._pages[first + k] = page
-
 
 class Snapshot:
     """A file opened for reading while others may write it.
 
-    ``with snapshot.held():`` keeps the writer from changing the file (it waits `PATIENCE` seconds at most), and
-    `stamp` tells whether the file has changed since it was last asked.  Pages that a killed writer left in its
-    journal are laid over the file; nothing is ever written.
+    ``with snapshot.held() as journal:`` keeps the writer from changing the file (it waits `PATIENCE` seconds at most).  `stamp`
+    tells whether the file has changed since it was last asked, and `target` is what to open.  Nothing is ever written.
     """
 
     def __init__(self, path: str):
         self.path = path
-        self._journal = -1
 
     def stamp(self) -> tuple:
-        """Numbers that change whenever the contents do; the first is the number of the file itself."""
+        """Numbers that change whenever the contents of the file do; the first is the number of the file itself."""
         status = os.stat(self.path)
         try:
             with open(journal_path(self.path), "rb", buffering=0) as file:
@@ -382,37 +485,53 @@ class Snapshot:
         except (OSError, struct.error):  # no journal, or an unreadable one: the file itself may be whole
             return (status.st_ino, status.st_size, status.st_mtime_ns)
 
+    def target(self, journal: int) -> str | Overlay:
+        """Return the path, or the file under the pages of its journal, with its records, where there are any."""
+        if journal >= 0:
+            with suppress(OSError):  # for example, a directory in place of the journal
+                overlay = Overlay(self.path, journal)
+                if overlay.differs:
+                    return overlay
+        return self.path
+
     @contextmanager
     def held(self):
-        """Keep the file unchanged; yield an object for `h5py.File`: the path, or the file with the pages of its journal."""
+        """Keep the file unchanged; yield a descriptor of its journal, -1 where it has none."""
         journal = -1
-        for access in (os.O_RDWR, os.O_RDONLY):  # a directory we may only read: no locks, the caller compares stamps
+        for access in (os.O_RDWR, os.O_RDONLY):  # in a directory that we may only read the caller compares stamps
             with suppress(OSError):
                 journal = os.open(journal_path(self.path), access)
                 break
-        if journal < 0:
-            yield self.path
-            return
         try:
-            lock(journal, APPLY, SHARED, wait=PATIENCE)
-            left = Journal()
-            with suppress(OSError):  # for example, a directory in its place
-                left = Journal.read(journal)
-            yield Overlay(self.path, left) if left.outstanding else self.path
+            if journal >= 0:
+                lock(journal, APPLY, SHARED, wait=PATIENCE)
+            yield journal
         finally:
-            os.close(journal)
+            if journal >= 0:
+                os.close(journal)
+
+
+def journal_length(journal: int) -> int:
+    """Bytes of a journal, which grows with every record."""
+    return os.fstat(journal).st_size if journal >= 0 else 0
 
 
 class Overlay(PagedFile):
-    """Read-only file object for h5py: a file under the pages of a journal."""
+    """File object for h5py: a file as its journal completes it.
 
-    def __init__(self, path: str, journal: Journal):
+    Attributes
+    ----------
+    records : list of bytes
+        Records of the journal; whoever opens the file puts their contents into it, which changes memory only.
+    """
+
+    def __init__(self, path: str, journal: int):
         self._opened = open(path, "rb", buffering=0)  # noqa: SIM115
         self._file = self._opened.fileno()
-        self._pages, self._size = journal.pages, journal.size
-
-    def flush(self) -> None:
-        """Do nothing: the file is only read."""
+        left = Journal.read(journal)
+        self._pages, self._size = (left.pages, left.size) if left.outstanding else ({}, os.fstat(self._file).st_size)
+        self.records = waiting(journal, self._file)
+        self.differs = left.outstanding or bool(self.records)
 
 
 def overlaid(descriptor: int, pages: dict[int, bytes], start: int, size: int) -> bytes:

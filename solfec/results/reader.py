@@ -19,9 +19,10 @@ from ..time_step import PHASES
 from . import layout, tables
 from .datasets import Datasets
 from .fractures import stored as stored_fractures
+from .frame_file import opened
 from .functions import Functions
 from .history import history
-from .journal import Snapshot
+from .journal import Snapshot, journal_length
 from .restore import restore
 from .validation import Checks, refuse_foreign
 
@@ -73,6 +74,7 @@ class ResultsReader:
         self._hdf5: h5py.File | None = None
         self._datasets: Datasets | None = None  # of that file
         self._stamp: tuple = ()
+        self._length = 0  # of the journal
         self._run = 0  # number of the file on disk
         self.steps = np.empty(0, layout.STEP)
         self.refresh()
@@ -88,7 +90,7 @@ class ResultsReader:
 
     def refresh(self) -> int:
         """Look for new frames; return the number of frames."""
-        steps = self.read(lambda file: layout.completed(file["frames/steps"][...], layout.STEP))
+        steps = self.read(lambda file: layout.completed(file["frames/steps"][...], layout.STEP), newest=True)
         if self._stamp[0] != self._run:  # replaced by another run
             self._run = self._stamp[0]
             self._forget()
@@ -226,16 +228,21 @@ class ResultsReader:
 
     # -- access ---------------------------------------------------------------------------------------------
 
-    def read(self, function):
-        """Call `function(h5py file)` on a consistent state of the file, several times if a writer interferes; return its result."""
+    def read(self, function, newest: bool = False):
+        """Call `function(h5py file)` on a consistent state of the file, several times if a writer interferes; return its result.
+
+        With `newest` it holds all frames that are complete now, else at least those that the last call saw.
+        """
         failure: Exception | None = None
         stamp: tuple | None = None
         for attempt in range(ATTEMPTS):
             try:
-                with self._snapshot.held() as target:
+                with self._snapshot.held() as journal:
                     stamp = self._snapshot.stamp()
-                    if stamp != self._stamp:
-                        self._reopen(target, stamp)
+                    length = journal_length(journal)
+                    if stamp != self._stamp or (newest and length != self._length):
+                        self._reopen(self._snapshot.target(journal), stamp)
+                        self._length = length
                     value = function(self._hdf5)
                     if self._snapshot.stamp() == stamp:
                         return value
@@ -285,7 +292,7 @@ class ResultsReader:
 
     def _reopen(self, target, stamp: tuple) -> None:
         self.close()
-        file = h5py.File(target, "r", **({"locking": False} if isinstance(target, str) else {}))
+        file = opened(target)
         name = layout.said(file, "format")
         if name != layout.FORMAT:
             file.close()

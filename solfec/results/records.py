@@ -48,7 +48,7 @@ class RunRecord:
     output, callback : tuple or None
         Schedules: start, interval, events passed and the time of the last one.
     companion : object or None
-        An engine that runs beside the domain: ``companion.store(file, frame)`` adds its state to a frame.
+        An engine that runs beside the domain: ``companion.store(file, frame)``, with a `FrameFile`, adds its state to a frame.
     """
 
     run: int = 0

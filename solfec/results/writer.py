@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import h5py
 import numpy as np
@@ -16,9 +16,9 @@ from ..errors import SolfecError
 from ..tables import rows_first
 from . import fractures, layout, meshes, open_files, settings, shapes
 from .bases import BaseRows
-from .columns import Columns
+from .frame_file import FrameFile, finish_interrupted
 from .functions import Functions
-from .journal import Busy, JournalledFile, journal_path
+from .journal import Busy, journal_path
 from .reader import DAMAGE, ResultsReader
 from .records import RunRecord, constraint_records, describe_step, user_records, version
 from .validation import Checks, refuse_foreign
@@ -56,8 +56,7 @@ class ResultsWriter:
         self._input_text = input_text
         self._arguments = list(arguments or [])
         self._keep_old = keep_old
-        self._journalled: JournalledFile | None = None
-        self._hdf5: h5py.File | None = None
+        self._out: FrameFile | None = None
         self._columns: dict = {}
         self._list = np.empty(0, layout.LISTED)
         self._list_first = 0
@@ -109,12 +108,13 @@ class ResultsWriter:
                 raise SolfecError(f"{reader.file}: the results hold no frames")
         writer = cls(path)
         try:
-            writer._open(writer.file, "r+")
+            writer._open()
             writer._resume()
         except SolfecError:
             writer._give_up(False)
             raise
         except OSError as error:
+            writer._give_up(False)
             raise writer._failure("the results cannot be continued", error) from error
         except (RuntimeError, *DAMAGE) as error:
             writer._give_up(False)
@@ -137,23 +137,22 @@ class ResultsWriter:
         """
         if self._failed:
             raise SolfecError(f"{self.file}: writing failed before; no more frames are written")
-        fresh = self._hdf5 is None and not self._left
+        fresh = self._out is None and not self._left
         open_files.wake(self)
         try:
             if fresh:
                 self._begin(domain)
-            elif self._hdf5 is None:
+            elif self._out is None:
                 self._reopen()
-            elif self._journalled.resting and not self._journalled.wake():
-                self._drop()
+            elif self._out.resting and not self._out.wake():
+                self._out.close()
                 self._reopen()
             self._store(domain, run or RunRecord())
-            self._hdf5.flush()
-            self._journalled.commit()
+            self._out.commit()
             if fresh:
                 self._install()
         except (OSError, RuntimeError) as error:
-            cause = (self._journalled.error if self._journalled is not None else None) or error
+            cause = (self._out.error if self._out is not None else None) or error
             failure = self._failure(f"the frame at time {domain.time:g} cannot be written", cause)
             self._give_up(fresh)
             raise failure from cause
@@ -164,9 +163,16 @@ class ResultsWriter:
         self.last_time = domain.time
 
     def rest(self) -> None:
-        """Bring the file into the state of a closed one, and keep it open for the next frame while few others are."""
-        if self._hdf5 is not None and not self._journalled.resting:
-            self._journalled.rest()
+        """Bring the file into the state of a closed one, and keep it open for the next frame while few others are.
+
+        Raises
+        ------
+        SolfecError
+            When frames cannot be put into their datasets, for example on a full disk; they can still be read.
+        """
+        if self._out is not None and not self._out.resting:
+            with self._completing(self._out):
+                self._out.rest()
             self._left = self._marks()
             open_files.rest(self)
 
@@ -176,36 +182,27 @@ class ResultsWriter:
         Raises
         ------
         SolfecError
-            When pending data cannot be written; frames written before remain readable.
+            As `rest`.
         """
         open_files.wake(self)
-        if self._hdf5 is None:
-            return
-        if self._journalled.resting:
-            self._drop()
-            return
-        journalled, self._journalled = self._journalled, None
+        out, self._out = self._out, None
         self._columns = {}
-        try:
-            self._hdf5.close()
-            if not journalled.foreign:
-                journalled.commit()
-        except (OSError, RuntimeError) as error:
-            self._failed = True
-            raise self._failure("the results cannot be completed", journalled.error or error) from error
-        finally:
-            self._hdf5 = None
-            journalled.close()
-        self._left = self._marks()
+        if out is None:
+            return
+        rested = out.resting
+        with self._completing(out):
+            out.close()
+        if not rested:
+            self._left = self._marks()
 
-    def _drop(self) -> None:
-        """Close a file that has no pending data."""
-        journalled, self._journalled = self._journalled, None
-        journalled.error = journalled.error or OSError("abandoned")  # what HDF5 writes from now on stays in memory
-        self._columns = {}
-        self._hdf5.close()
-        self._hdf5 = None
-        journalled.close()
+    @contextmanager
+    def _completing(self, out: FrameFile):
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            failure = self._failure("the results cannot be completed", out.error or error)
+            self._give_up(False)
+            raise failure from error
 
     def __enter__(self) -> ResultsWriter:
         return self
@@ -215,9 +212,11 @@ class ResultsWriter:
 
     # -- files ----------------------------------------------------------------------------------------------
 
-    def _open(self, file: str, mode: str) -> None:
-        self._journalled = JournalledFile(file, fresh=mode == "w")
-        self._hdf5 = h5py.File(self._journalled, mode, libver="earliest")
+    def _open(self, fresh: bool = False) -> h5py.File:
+        """Open the results, or new ones beside them; return the file to read and to lay it out."""
+        self._out = FrameFile(self.file + ".new" if fresh else self.file, fresh)
+        self._columns = self._out.columns
+        return self._out.hdf5
 
     def _marks(self) -> tuple:
         """Numbers that change when another process writes the file."""
@@ -232,17 +231,15 @@ class ResultsWriter:
         changed = OSError(errno.ESTALE, "somebody else has changed or replaced them since this run wrote its last frame")
         if self._marks() != self._left:
             raise changed
-        self._open(self.file, "r+")
-        steps = self._hdf5["frames/steps"]
+        steps = self._open()["frames/steps"]
         if len(steps) != self.frames or steps[-1].tobytes() != self._last_step:  # wall times in it tell runs apart
             raise changed
-        self._columns = Columns(self._hdf5)
 
     def _finish_interrupted(self) -> None:
-        """Apply the journal of old results whose writer was killed, so that it can be removed."""
+        """Put what a killed writer left in the journal of old results into them, so that it can be removed."""
         if os.path.exists(journal_path(self.file)) and os.path.exists(self.file):
             try:
-                JournalledFile(self.file).close()
+                finish_interrupted(self.file)
             except Busy as error:
                 raise SolfecError(f"{self.file}: {error.strerror}") from error
             except OSError as error:
@@ -252,8 +249,7 @@ class ResultsWriter:
         """Open a new file beside the old one and lay it out."""
         os.makedirs(self.path, exist_ok=True)
         self._finish_interrupted()
-        self._open(self.file + ".new", "w")
-        file = self._hdf5
+        file = self._open(fresh=True)
         for name, text in (("format", layout.FORMAT), ("solfec_version", version()), ("units", layout.UNITS)):
             layout.say(file, name, text)
         file.attrs["format_version"] = layout.VERSION
@@ -273,7 +269,6 @@ class ResultsWriter:
                 name, (0, *dtype.shape), dtype.base, maxshape=(None, *dtype.shape), chunks=(chunk, *dtype.shape), **packing
             )
             layout.describe(dataset, name)
-        self._columns = Columns(file)
 
     def _install(self) -> None:
         """Replace old results by the new file, whose first frame is complete, and write the input copy beside it."""
@@ -285,7 +280,7 @@ class ResultsWriter:
                 file.write(self._input_text)
         if self._keep_old:
             self._set_aside()
-        self._journalled.rename(self.file)
+        self._out.rename(self.file)
         if self._input_text:
             os.replace(copy + ".new", copy)
 
@@ -307,34 +302,34 @@ class ResultsWriter:
 
     def _resume(self) -> None:
         """Set counters to those of the last frame."""
-        refuse_foreign(self._hdf5, self.file)
-        missing = [name for name in layout.DATASETS if name not in self._hdf5]
-        other = [name for name, (dtype, *_) in layout.DATASETS.items() if name not in missing and self._hdf5[name].dtype != dtype.base]
+        file = self._out.hdf5
+        refuse_foreign(file, self.file)
+        missing = [name for name in layout.DATASETS if name not in file]
+        other = [name for name, (dtype, *_) in layout.DATASETS.items() if name not in missing and file[name].dtype != dtype.base]
         if missing or other:
             raise SolfecError(
-                f"{self.file}: written by version {layout.said(self._hdf5, 'solfec_version')} with other contents "
+                f"{self.file}: written by version {layout.said(file, 'solfec_version')} with other contents "
                 f"({', '.join(missing + other)}); results of another version can be read, but not continued"
             )
         for name in layout.DATASETS:
-            if self._hdf5[name].maxshape[0] is not None:
+            if file[name].maxshape[0] is not None:
                 raise SolfecError(f"{self.file}: /{name} cannot grow, the file seems damaged; it can be read, but not continued")
-        self._columns = Columns(self._hdf5)
-        functions = self._hdf5["model/functions"][...], self._hdf5["model/function_knots"][...]
+        functions = file["model/functions"][...], file["model/function_knots"][...]
         Checks(self.file).functions(*functions)
         self._functions = Functions(*functions)
-        self._settings_row = len(self._hdf5["model/settings"]) - 1
-        first, length = self._hdf5["model/settings"][self._settings_row]
-        self._settings_text = bytes(self._hdf5["model/texts"][first : first + length]).decode()
-        steps = self._hdf5["frames/steps"]
+        self._settings_row = len(file["model/settings"]) - 1
+        first, length = file["model/settings"][self._settings_row]
+        self._settings_text = bytes(file["model/texts"][first : first + length]).decode()
+        steps = file["frames/steps"]
         last = steps[-1]
         self.frames = len(steps)
         self.last_time, self._last_step = float(last["time"]), last.tobytes()
         self._list_first = int(last["list_first"])
-        self._list = self._hdf5["frames/body_lists"][self._list_first : self._list_first + last["bodies"]]
+        self._list = file["frames/body_lists"][self._list_first : self._list_first + last["bodies"]]
         if last["factor_nodes"]:
             self._factor_first = int(last["factor_first"])
-            self._factor = self._hdf5["frames/factors"][self._factor_first : self._factor_first + last["factor_nodes"]].T
-        definitions = self._hdf5["model/bodies"][...]
+            self._factor = file["frames/factors"][self._factor_first : self._factor_first + last["factor_nodes"]].T
+        definitions = file["model/bodies"][...]
         self._last_id = int(definitions["id"].max(initial=0))
         self._deleted = -1  # set from the domain at the first frame
         Checks(self.file).within("frames/body_lists: definition", self._list["definition"], 0, len(definitions))
@@ -350,20 +345,13 @@ class ResultsWriter:
     def _give_up(self, fresh: bool) -> None:
         """Restore the file to its last complete frame."""
         self._failed = True
-        if self._journalled is None:
+        if self._out is None:
             return
-        if self._journalled.error is None:
-            self._journalled.error = OSError("abandoned")  # what HDF5 writes from now on stays in memory
-        if self._hdf5 is not None:
-            self._hdf5.close()
-            self._hdf5 = None
-        path = self._journalled.path
-        self._journalled.close()
-        if fresh and path.endswith(".new"):
-            for left in (path, self.file[: -len(".h5")] + ".py.new"):
-                with suppress(FileNotFoundError):
-                    os.unlink(left)
-        self._journalled = None
+        self._out.abandon()
+        self._out = None
+        if fresh:
+            with suppress(FileNotFoundError):
+                os.unlink(self.file[: -len(".h5")] + ".py.new")
 
     # -- frames ---------------------------------------------------------------------------------------------
 
@@ -397,7 +385,7 @@ class ResultsWriter:
         self._deleted = domain.deleted_bodies
         self._store_factor(domain, row)
         if run.companion is not None:
-            run.companion.store(self._hdf5, self.frames)
+            run.companion.store(self._out, self.frames)
         describe_step(row, domain, run)
         columns["frames/steps"].append(row)
         self._last_step = row.tobytes()

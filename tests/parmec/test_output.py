@@ -290,7 +290,7 @@ import scipy.spatial  # once for all children
 from solfec import parmec
 from solfec.errors import SolfecError
 from solfec.parmec import files, model
-from solfec.results import journal
+from solfec.results import frame_file
 
 def fall():
   model.begin(None)
@@ -333,7 +333,7 @@ def go_on():
   # a run that goes on knows how many frames were whole: those of all files that are there
   frames = 3
   for path in (path for path in os.listdir() if path.endswith('.h5')):
-    with journal.Snapshot(path).held() as held, h5py.File(held, 'r') as file:
+    with frame_file.reading(path) as file:
       frames = min(frames, 1 + max(map(int, file)))
   if not os.path.exists('a0sp.h5'):
     frames = 0

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import time
 import traceback
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 from standin import StandIn
 
 from solfec.errors import SolfecError
-from solfec.results import ResultsWriter, journal, open
+from solfec.results import ResultsWriter, frame_file, journal, open
 
 
 def numbered(domain, k):
@@ -115,10 +116,15 @@ class Death:
         return effect
 
 
-def frames_before_death(path, limit, frames=6):
-    """Write frames into `path`, dying after `limit` effects; returns the effects and frames there were."""
+def frames_before_death(path, limit, waiting, frames=6):
+    """Write frames into `path`, dying after `limit` effects; returns the effects and frames there were.
+
+    Frames wait in the journal until they have so many bytes.
+    """
     written = 0
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame_file, "MOST_WAITING", waiting)
+        patch.setattr(frame_file, "LONGEST_WAIT", np.inf)
         death = Death(patch, limit)
         try:
             writer = ResultsWriter.create(path, "text") if not os.path.exists(path) else ResultsWriter.append(path)
@@ -135,29 +141,42 @@ def frames_before_death(path, limit, frames=6):
     return death.effects, written
 
 
-def check_every_death(tmp_path, stride):
-    total, _ = frames_before_death(str(tmp_path / "whole"), 10**9)
-    assert total > 40
+NEVER, TWO_FRAMES, ALWAYS = 0, 12000, 10**9  # bytes that may wait
+
+
+def check_every_death(tmp_path, stride, waiting):
+    total, _ = frames_before_death(str(tmp_path / "whole"), 10**9, waiting)
+    assert total > 20
     for limit in range(random.randrange(stride), total, stride):
         path = str(tmp_path / "run")
         shutil.rmtree(path, ignore_errors=True)
-        _, written = frames_before_death(path, limit)
+        _, written = frames_before_death(path, limit, waiting)
         if not written and not os.path.exists(path + "/run.h5"):
             continue
+        before = contents(path)
         with open(path) as reader:
             assert frames_are_whole(reader) in (written, written + 1), limit
-        _, more = frames_before_death(path, 10**9)
+        assert contents(path) == before, "reading changes nothing"
+        _, more = frames_before_death(path, 10**9, waiting)
         with open(path) as reader:
             assert frames_are_whole(reader) == more >= written + 6, limit
+        assert "run.h5.journal" not in contents(path)
 
 
-def test_death_at_any_write_leaves_all_complete_frames_and_a_file_that_goes_on(tmp_path):
-    check_every_death(tmp_path, 7)
+def contents(path):
+    """Files of a directory with their bytes."""
+    return {file.name: file.read_bytes() for file in Path(path).iterdir()}
+
+
+@pytest.mark.parametrize("waiting", [NEVER, TWO_FRAMES, ALWAYS])
+def test_death_at_any_write_leaves_all_complete_frames_and_a_file_that_goes_on(tmp_path, waiting):
+    check_every_death(tmp_path, 7, waiting)
 
 
 @pytest.mark.slow
-def test_death_at_every_single_write(tmp_path):
-    check_every_death(tmp_path, 1)
+@pytest.mark.parametrize("waiting", [NEVER, TWO_FRAMES, ALWAYS])
+def test_death_at_every_single_write(tmp_path, waiting):
+    check_every_death(tmp_path, 1, waiting)
 
 
 def write_many(path, count, pause, pipe):
@@ -176,7 +195,7 @@ def test_a_reader_in_another_process_follows_a_writer(tmp_path):
     while not os.path.exists(path + "/run.h5"):
         assert os.waitpid(process, os.WNOHANG)[0] == 0, "the writer ended before its file was there"
         time.sleep(0.002)
-    seen, looks, ended = 0, 0, False
+    seen, stored, looks, ended = 0, 0, 0, False
     with open(path) as reader:
         while seen < 150:
             ended = ended or os.waitpid(process, os.WNOHANG)[0] != 0
@@ -185,8 +204,9 @@ def test_a_reader_in_another_process_follows_a_writer(tmp_path):
             times, energy = reader.history((None, "KINETIC"))
             assert len(times) >= now
             seen, looks = now, looks + 1
-            with h5py.File(path + "/run.h5", "r", locking=False) as file:  # others may look as well
-                assert len(file["frames/steps"]) >= now
+            with h5py.File(path + "/run.h5", "r", locking=False) as file:  # others may look as well, and see frames later
+                assert stored <= len(file["frames/steps"]) <= reader.refresh()
+                stored = len(file["frames/steps"])
     if not ended:
         os.waitpid(process, 0)
     os.close(receive)
