@@ -1,7 +1,8 @@
 """Times results files.  Run: python benchmarks/results.py
 
-A frame of 10 000 rigid bodies with 40 000 contacts (milliseconds of wall and of processor time, the least of many frames), the
-file's size over that of the raw numbers, without and with compression, and HISTORY of 100 quantities over 10 000 frames.
+Frames after every step of 10 cubes and of 1000 spheres (milliseconds per frame, the mean over a run and its end, and per step); a
+frame of 10 000 rigid bodies with 40 000 contacts (milliseconds of wall and of processor time, the least of many frames), the
+file's size over that of the raw numbers, without and with compression; and HISTORY of 100 quantities over 10 000 frames.
 """
 
 from __future__ import annotations
@@ -54,6 +55,27 @@ def frame(path: str, model, compression: bool = False, frames: int = 20) -> dict
     return {"ms": 1e3 * min(wall), "ms_processor": 1e3 * min(processor), "MB": size / 1e6, "size_over_raw": size / raw}
 
 
+def every_step(path: str, model, frames: int) -> str:
+    """Milliseconds of a frame and of a step, where every step is followed by a frame."""
+    solver, run = GaussSeidelSolver(1e-3, 20), []
+    steps = writes = 0.0
+    with ResultsWriter.create(path) as writer:
+        writer.write_frame(model)
+        for _ in range(frames):
+            start = perf_counter()
+            model.advance(solver)
+            middle = perf_counter()
+            writer.write_frame(model)
+            run.append(perf_counter() - middle)
+            steps += middle - start
+            writes += run[-1]
+        start = perf_counter()
+        writer.rest()
+        writes += perf_counter() - start
+    run.sort()
+    return f"frame {1e3 * writes / frames:.3f} ms (median {1e3 * run[frames // 2]:.3f}), step {1e3 * steps / frames:.3f} ms"
+
+
 def histories(path: str, frames: int = 10000) -> float:
     """Seconds of 100 histories of ten bodies."""
     model = heap(2, 3)
@@ -71,6 +93,8 @@ def main() -> int:
     words.none(__doc__)
     print(json.dumps(machine.figures()))
     with tempfile.TemporaryDirectory() as directory:
+        for name, model, count in (("10 cubes", models.cubes(2, 5, 1, 1.1, 0.0, 0.5), 4000), ("1000 spheres", models.spheres(1000), 400)):
+            print(f"{name}, a frame every step: {every_step(os.path.join(directory, name), model, count)}", flush=True)
         model = heap(32, 10)
         print(f"{model.bodies.n} bodies, {model.constraints.n} contacts")
         for compression in (False, True):

@@ -25,7 +25,7 @@ class Column:
     def __init__(self, name: str, dataset: h5py.Dataset, fresh: list[tuple[str, int, np.ndarray]]):
         self._name, self._fresh = name, fresh
         self._id = dataset.id
-        self._dtype = dataset.dtype
+        self._dtype = self._equal = dataset.dtype  # and the type of rows that was found equal to it last
         self._type = h5py.h5t.py_create(dataset.dtype)
         self._rest = dataset.shape[1:]
         self._chunk = 0 if dataset.compression else dataset.chunks[0]  # rows of a chunk that is stored as it stands in memory
@@ -35,8 +35,12 @@ class Column:
         """Append rows, which must not change before the frame is complete; return the number of the first one."""
         first, count = self.length, len(rows)
         if count:
-            self._fresh.append((self._name, first, np.ascontiguousarray(rows, self._dtype)))
+            dtype = rows.dtype
+            same = dtype is self._equal  # to compare types of records takes longer than to copy a few of them
+            self._fresh.append((self._name, first, np.ascontiguousarray(rows, None if same else self._dtype)))
             self.length += count
+            if not same and dtype == self._dtype:
+                self._equal = dtype
         return first
 
     def rows(self, data) -> np.ndarray:

@@ -17,7 +17,7 @@ import h5py
 from .columns import Columns
 from .journal import JournalledFile, Overlay, Snapshot
 
-LARGEST_RECORD = 1 << 17  # bytes; HDF5 appends a larger frame in little more time than it takes to write it twice
+LARGEST_RECORD = 1 << 19  # bytes; larger frames are written once, into the datasets
 MOST_WAITING = 1 << 21  # bytes of frames in records
 LONGEST_WAIT = 1.0  # seconds that frames wait while others come
 

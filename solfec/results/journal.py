@@ -169,6 +169,7 @@ class PagedFile:
     _pages: dict[int, bytes]
     _size: int
     _position = 0
+    _keeps_all = True  # also pages that equal those of the file, which may change later
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Set the position; `whence` is SEEK_SET or SEEK_END."""
@@ -212,7 +213,7 @@ class PagedFile:
         new[start - first * PAGE : start - first * PAGE + len(data)] = data
         for k in range(last - first + 1):
             page = bytes(new[k * PAGE : (k + 1) * PAGE])
-            if page != old[k * PAGE : (k + 1) * PAGE]:
+            if self._keeps_all or page != old[k * PAGE : (k + 1) * PAGE]:
                 self._pages[first + k] = page
 
 
@@ -241,6 +242,8 @@ class JournalledFile(PagedFile):
     OSError
         When files cannot be opened or written.
     """
+
+    _keeps_all = False
 
     def __init__(self, path: str, fresh: bool = False):
         self.path = path

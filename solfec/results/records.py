@@ -28,8 +28,10 @@ def with_none(column: np.ndarray, value: int) -> np.ndarray:
 def user_records(constraints, functions) -> np.ndarray:
     """Return the extra columns of the user's constraints, with numbers of functions in the file."""
     users = constraints.user_count
-    rows = constraints.pack(slice(0, users), layout.USER_ONLY)
-    if users and (constraints.series.n or constraints.curves.n):
+    if not users:
+        return np.empty(0, layout.USER)
+    rows = constraints.pack(slice(0, users), layout.USER_ONLY, dtype=layout.USER)
+    if (constraints.series.n or constraints.curves.n):
         rows["series_rows"] = functions.numbers_of(constraints.series)[rows["series_rows"]]
         rows["curve"] = functions.numbers_of(constraints.curves)[rows["curve"]]
     return rows

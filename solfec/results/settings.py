@@ -35,13 +35,19 @@ def fingerprint(domain, solver=None) -> tuple:
     return (
         gravity, loads.series.n, domain.epsilon, domain.extents is not None and tuple(domain.extents),
         tuple(map(_plain, vars(domain.settings).values())), [callback.body for callback in loads.callbacks],
-        step_functions(domain), *(loads.table.view(name).tobytes() for name in LOAD_COLUMNS),
-        *(table.view(name).tobytes() for table in (loads.pressures.table, loads.pressures.nodes) for name in table.COLUMNS),
+        step_functions(domain), *_bytes(loads.table, LOAD_COLUMNS),
+        *(column for table in (loads.pressures.table, loads.pressures.nodes) for column in _bytes(table, table.COLUMNS)),
         [tuple(vars(material).values()) for material in domain.bulk_materials],
-        list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
+        list(domain.surface_labels), *_bytes(surface, surface.COLUMNS),
         list(solver_settings(solver).values()), domain.step_kept, domain.exact_supports, domain.joint_impacts,
         domain.joint_correction, domain.cracks.version, domain.touched, tuple(domain.joints.labels.items()),
     )  # fmt: skip
+
+
+def _bytes(table, names) -> list[bytes]:
+    """Return the columns of a table as bytes; nothing for a table without rows."""
+    rows = table.n
+    return [getattr(table, name)[..., :rows].tobytes() for name in names] if rows else []
 
 
 def describe(domain, functions: Functions, solver=None) -> dict:

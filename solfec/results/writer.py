@@ -13,7 +13,6 @@ import numpy as np
 from ..bodies import implicit
 from ..directories import check_place
 from ..errors import SolfecError
-from ..tables import rows_first
 from . import fractures, layout, meshes, open_files, settings, shapes
 from .bases import BaseRows
 from .frame_file import FrameFile, finish_interrupted
@@ -62,7 +61,8 @@ class ResultsWriter:
         self._list_first = 0
         self._factor: np.ndarray | None = None  # last displacements stored in frames/factors
         self._factor_first = 0
-        self._definitions: list[np.ndarray] = []
+        self._defined = np.empty(0, layout.DEFINITION)  # those of the bodies in the last frame
+        self._defined_bytes: list[bytes] = []  # the same, column by column
         self._deleted = 0
         self._last_id = 0  # largest identifier of a body whose shape is stored
         self._functions = Functions()
@@ -333,7 +333,8 @@ class ResultsWriter:
         self._last_id = int(definitions["id"].max(initial=0))
         self._deleted = -1  # set from the domain at the first frame
         Checks(self.file).within("frames/body_lists: definition", self._list["definition"], 0, len(definitions))
-        self._definitions = self._columns_of(definitions[self._list["definition"]])
+        self._defined = definitions[self._list["definition"]]
+        self._defined_bytes = [np.moveaxis(self._defined[name], 0, -1).T.tobytes() for name in layout.DEFINITION_COLUMNS]
 
     def _failure(self, what: str, cause: OSError) -> SolfecError:
         reason = getattr(cause, "strerror", None) or str(cause)
@@ -367,7 +368,7 @@ class ResultsWriter:
         row["list_first"] = self._list_first
         row["bodies"] = bodies.n
         row["bodies_first"] = columns["frames/bodies"].append(
-            bodies.pack(slice(0, bodies.n), layout.BODY_STATE)
+            bodies.pack(slice(0, bodies.n), layout.BODY_STATE, dtype=layout.BODY)
         )
         row["conf_first"] = columns["frames/configurations"].append(bodies.configurations.view("conf").T)
         row["velo_first"] = columns["frames/velocities"].append(bodies.triples.view("velo").T)
@@ -468,11 +469,11 @@ class ResultsWriter:
 
     def _store_list(self, bodies) -> None:
         """Store the list of the frame's bodies, unless it equals that of the last frame."""
-        columns = [getattr(bodies, name)[..., : bodies.n] for name in layout.DEFINITION_COLUMNS]
-        if self._definitions and all(map(np.array_equal, columns, self._definitions)):
+        count = bodies.n
+        defined = [getattr(bodies, name)[..., :count].T.tobytes() for name in layout.DEFINITION_COLUMNS]
+        if defined == self._defined_bytes:
             return
-        records = bodies.pack(slice(0, bodies.n), layout.DEFINITION_COLUMNS)
-        old = self._old_definitions()
+        records = bodies.pack(slice(0, count), layout.DEFINITION_COLUMNS)
         listed = np.zeros(bodies.n, layout.LISTED)
         listed["id"] = records["id"]
         listed["conf_first"] = bodies.view("conf_ptr")
@@ -480,26 +481,14 @@ class ResultsWriter:
         new = np.ones(bodies.n, bool)
         if len(self._list):
             place = np.minimum(np.searchsorted(self._list["id"], records["id"]), len(self._list) - 1)
-            same = (self._list["id"][place] == records["id"]) & (old[place] == records)
+            same = (self._list["id"][place] == records["id"]) & (self._defined[place] == records)
             listed["definition"][same] = self._list["definition"][place[same]]
             new = ~same
         first = self._columns["model/bodies"].append(records[new])
         listed["definition"][new] = first + np.arange(new.sum())
         self._list = listed
         self._list_first = self._columns["frames/body_lists"].append(listed)
-        self._definitions = self._columns_of(records)
-
-    def _columns_of(self, records: np.ndarray) -> list[np.ndarray]:
-        return [
-            np.moveaxis(records[name], 0, -1).copy() if records[name].ndim > 1 else records[name].copy()
-            for name in layout.DEFINITION_COLUMNS
-        ]
-
-    def _old_definitions(self) -> np.ndarray:
-        old = np.empty(len(self._list), layout.DEFINITION)
-        for name, column in zip(layout.DEFINITION_COLUMNS, self._definitions):
-            old[name] = rows_first(column)
-        return old
+        self._defined, self._defined_bytes = records, defined
 
 
 def _chunk(rows: int, itemsize: int) -> int:
