@@ -8,6 +8,7 @@ import numpy as np
 from ..errors import SolfecError
 from ..results import layout
 from ..results.frame_file import FrameFile
+from ..tables import rows_first
 from .model import Model
 
 STATE = {  # columns that runs change; None: all
@@ -60,7 +61,7 @@ def fixed_columns(model: Model) -> dict[str, np.ndarray]:
         if name in REBUILT:
             continue
         left = (*columns_of(model, name), *OWN.get(name, ())) if name in STATE else ()
-        fixed |= {f"{name}/{column}": np.moveaxis(table.view(column), -1, 0) for column in table.COLUMNS if column not in left}
+        fixed |= {f"{name}/{column}": rows_first(table.view(column)) for column in table.COLUMNS if column not in left}
     return fixed
 
 
@@ -135,7 +136,7 @@ class FrameStore:
             table = getattr(model, name)
             row[name] = table.n
             for column in columns_of(model, name):
-                row[f"{name}_first"] = columns[f"{place}{name}/{column}"].append(np.moveaxis(table.view(column), -1, 0))
+                row[f"{name}_first"] = columns[f"{place}{name}/{column}"].append(rows_first(table.view(column)))
         columns[place + "steps"].append(row)
 
     def _lay_out(self, model: Model) -> None:

@@ -42,7 +42,7 @@ def killed(path, copy, frames=6, **how):
 
 
 def stored_frames(file):
-    """Number of frames that a program sees which knows HDF5 only."""
+    """Number of frames that programs other than Solfec see."""
     with h5py.File(file, "r", locking=False) as opened:
         return len(opened["frames/steps"])
 
