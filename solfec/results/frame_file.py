@@ -112,6 +112,7 @@ class FrameFile:
 
     def wake(self) -> bool:
         """Prepare a resting file for the next frame; False when another process has changed it since."""
+        self._changed = True  # the first frame does not wait: programs that call RUN for every step have only one
         return self._file.wake()
 
     def rename(self, path: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from solfec import parmec_command
 from solfec.parmec import model, stored_state
+from solfec.results import frame_file
 
 # every kind of state: contacts, yielding and undone springs, cones, joints, functions of time, two calls of DEM, adaptive steps
 RICH = """
@@ -136,6 +138,29 @@ def test_killed_runs_are_continued(folders):
     assert again == said
     same_state(whole / "in.results.h5", parts / "in.results.h5")
     same_files(whole, parts)
+
+
+def test_frames_in_the_journal_of_a_killed_run_are_read_and_continued(folders):
+    """A copy in the midst of a run is what a kill leaves: the file has the frame of its beginning, the journal all others."""
+    whole, parts = folders
+    model = RICH.replace("DEM (0.3, 1e-3, (0.05, 0.01))", "DEM (0.3, 1e-3, (0.01, 0.01))").replace("['HDF5', 'XDMF', 'DUMP']", "'HDF5'")
+    copy = "COPY (t) or 0.5*t, -10.)\nimport glob, os, shutil\ndef COPY (t):\n  if t > 0.2055 and not os.listdir ('copy'): [shutil.copy (f, 'copy') for f in glob.glob ('in.results.h5*')]"
+    (whole / "copy").mkdir()
+    (whole / "in.py").write_text("from solfec.results import frame_file\nframe_file.LONGEST_WAIT = 1e9\n" + model.replace("0.5*t, -10.)", copy))
+    said, _ = parmec(whole)
+    left = whole / "copy/in.results.h5"
+    with h5py.File(left) as file:
+        assert len(file["frames/steps"]) == 1
+    with frame_file.reading(left) as file:
+        assert stored_state.StoredFrames(file).steps["time"] == pytest.approx(0.01 * np.arange(21), abs=2e-3)
+    assert '"frames": 21' in subprocess.run([sys.executable, "-m", "solfec.cli", "info", "--json", left], capture_output=True, text=True, check=True).stdout
+    for file in (whole / "copy").iterdir():
+        shutil.copy(file, parts)
+    (parts / "in.py").write_text(model)
+    again, told = parmec(parts, "-c")
+    assert "continued from time 0.2" in told and again == said
+    same_state(whole / "in.results.h5", parts / "in.results.h5")
+    assert not (parts / "in.results.h5.journal").exists()
 
 
 def test_what_was_finished_is_passed_over_and_a_longer_duration_goes_on(folders):

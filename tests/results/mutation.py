@@ -18,6 +18,7 @@ import h5py
 import numpy as np
 
 from solfec import _kernels, cli
+from solfec.results import journal
 
 MODEL = """
 solfec = SOLFEC('DYNAMIC', 1E-3, 'out/m')
@@ -133,7 +134,7 @@ def change_bytes(chance: random.Random) -> str:
     at = chance.randrange(len(data) if chance.random() < 0.5 else 4096)
     size = chance.choice([1, 8, 64, 512, 4096])
     if how == "journal":
-        Path(FILE + ".journal").write_bytes(b"SOLFJRN2" * chance.randrange(2) + bytes(chance.randrange(256) for _ in range(chance.randrange(60))))
+        Path(FILE + ".journal").write_bytes(journal.MAGIC * chance.randrange(2) + bytes(chance.randrange(256) for _ in range(chance.randrange(60))))
         return how
     if how == "bits":
         for _ in range(chance.choice([1, 1, 4, 32])):

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import zlib
@@ -15,6 +14,7 @@ from mutation import MODEL
 
 from solfec import cli, results
 from solfec.errors import SolfecError
+from solfec.results import journal
 
 MUTATION = Path(__file__).with_name("mutation.py")
 
@@ -111,8 +111,8 @@ def test_a_journal_whose_header_is_damaged_does_not_hide_results(whole, tmp_path
     shutil.copytree(whole, tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
     length = os.path.getsize("out/m/m.h5")
-    for magic in (b"SOLFJRN1", b"SOLFJRN2"):
-        Path("out/m/m.h5.journal").write_bytes(struct.pack("<8sQQQQI", magic, 5, 4, size, count, zlib.crc32(b"", 5)))
+    for magic in (b"SOLFJRN2", journal.MAGIC):
+        Path("out/m/m.h5.journal").write_bytes(journal.HEADER.pack(magic, 5, 4, size, journal.HEADER.size, count, zlib.crc32(b"", 5)))
         assert cli.main(["info", "out/m"]) == 0
         assert cli.main(["--quiet", "model.py", "0.01"]) == 0
         assert os.path.getsize("out/m/m.h5") == length
