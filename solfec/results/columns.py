@@ -85,7 +85,15 @@ class Columns(dict):
         self.fresh: list[tuple[str, int, np.ndarray]] = []
 
     def __missing__(self, name: str) -> Column:
-        column = self[name] = Column(name, self._file[name], self.fresh)
+        place = ""
+        for part in name.split("/"):  # rows must not be written into other files through a link
+            place += "/" + part
+            if not isinstance(self._file.get(place, getlink=True), h5py.HardLink):
+                raise ValueError(f"{place} is missing, or a link to another place")
+        dataset = self._file[name]
+        if not isinstance(dataset, h5py.Dataset) or not dataset.chunks:  # which parts in other files do not have
+            raise ValueError(f"/{name} is no dataset that grows")
+        column = self[name] = Column(name, dataset, self.fresh)
         return column
 
     @property
@@ -118,7 +126,9 @@ def entries(record: bytes) -> Iterator[tuple[str, int, memoryview]]:
     """Iterate over the datasets of a record: name, number of the first row, bytes of the rows."""
     view, place = memoryview(record), 0
     while place < len(view):
-        name, first, size = ENTRY.unpack_from(view, place)
+        name, first, size = ENTRY.unpack_from(view, place) if place + ENTRY.size <= len(view) else (0, 0, len(view))
         rows = place + ENTRY.size + name
+        if rows + size > len(view):
+            raise ValueError("a record of the journal is shorter than what it holds")
         yield str(view[place + ENTRY.size : rows], "utf-8"), first, view[rows : rows + size]
         place = rows + size

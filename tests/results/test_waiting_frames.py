@@ -237,23 +237,50 @@ def test_whatever_stands_behind_the_last_record_does_not_count(left_behind, tmp_
     assert frames_under(file, whole + garbage, tmp_path_factory.mktemp("garbage") / "run") == 7
 
 
-def test_records_of_other_tables_are_an_error_that_names_the_file(tmp_path):
-    """Only a program that makes such records on purpose can do that: checksums agree."""
+@pytest.mark.parametrize("how", ["gone", "link", "soft link", "external", "virtual", "fixed", "group", "short", "garbage"])
+def test_records_that_were_made_to_do_harm_are_an_error_that_names_the_file(tmp_path, how):
+    """Checksums agree; the records write to a dataset that is elsewhere, or are no records."""
     file, left = killed(tmp_path / "run", tmp_path / "copy")
+    other = tmp_path / "other.h5"
+    with h5py.File(other, "w") as opened:
+        opened.create_dataset("x", (1000,), layout.BODY, maxshape=(None,))
     with h5py.File(file, "r+") as opened:
-        del opened["frames/bodies"]
-    size = file.stat().st_size
-    descriptor = os.open(file, os.O_RDONLY)
-    seed = journal.mark(descriptor, size)
-    os.close(descriptor)
+        rows = opened["frames/bodies"][...]
+        if how not in ("short", "garbage"):
+            del opened["frames/bodies"]
+        if how == "link":
+            opened["frames/bodies"] = h5py.ExternalLink(str(other), "/x")
+        elif how == "soft link":
+            opened["frames/bodies"] = h5py.SoftLink("/frames/body_lists")
+        elif how == "external":
+            opened["frames"].create_dataset("bodies", (3,), layout.BODY, maxshape=(None,), external=[(str(other), 0, h5py.h5f.UNLIMITED)])
+        elif how == "virtual":
+            sources = h5py.VirtualLayout((3,), layout.BODY, maxshape=(None,))
+            sources[:] = h5py.VirtualSource(str(other), "x", (3,))
+            opened["frames"].create_virtual_dataset("bodies", sources)
+        elif how == "fixed":
+            opened["frames/bodies"] = rows
+        elif how == "group":
+            opened["frames"].create_group("bodies")
+    before = other.read_bytes()
+    with open(file, "rb") as opened:
+        size = file.stat().st_size
+        seed = journal.mark(opened.fileno(), size)
     data, place, records = left.read_bytes(), journal.HEADER.size, []
     while place < len(data):
         applied, _, length, _ = journal.RECORD.unpack_from(data, place)
         place += journal.RECORD.size + length
-        records.append(journal.sealed(data[place - length : place], applied, size, seed))
+        record = data[place - length : place]
+        record = {"short": record[:-5], "garbage": b"\xff" * 7}.get(how, record)
+        records.append(journal.sealed(record, applied, size, seed))
     left.write_bytes(data[: journal.HEADER.size] + b"".join(records))
-    with pytest.raises(SolfecError, match=r"run\.h5: cannot be read"):
-        ResultsReader(file)
+    os.rename(file.parent, tmp_path / "victim")
+    for name in ("run.h5", "run.h5.journal"):
+        os.rename(tmp_path / "victim" / name, tmp_path / "victim" / name.replace("run", "victim"))
+    for action in (ResultsReader, ResultsWriter.append, lambda path: frame_file.FrameFile(path + "/victim.h5")):
+        with pytest.raises((SolfecError, ValueError), match=r"victim\.h5: cannot be read|^/frames/bodies is|^a record"):
+            action(str(tmp_path / "victim"))
+    assert other.read_bytes() == before
 
 
 # --- errors ------------------------------------------------------------------------------------------------
