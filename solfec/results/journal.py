@@ -12,8 +12,8 @@ is as the last commit left it, or the journal is valid and whoever opens the fil
 
 Besides, a journal holds records: bytes that the writer adds with one write each, and that wait there until a commit has
 put their contents into the file.  `frame_file` keeps small frames in them.  The number that marks a journal applied also
-ends its records, so a frame is never in both places.  Each record has a checksum, which begins with that of the end of the
-file: a record that is cut short, or stands beside another file, does not count.
+ends its records, so a frame is never in both places.  Each record has a checksum, which begins with that of both ends of
+the file: a record that is cut short, or stands beside another file, does not count.
 
 The journal is also where processes meet: byte 0 is locked by the one writer, byte 1 by the writer while it copies
 pages and by readers while they read.  Nothing is synchronised with the disk: the promise is about killed processes
@@ -36,7 +36,7 @@ HEADER = struct.Struct("<8sQQQQQI")  # magic, sequence, applied sequence, file s
 APPLIED_OFFSET = 16  # where the second number of the header is
 MAGIC = b"SOLFJRN3"
 RECORD = struct.Struct("<QQQI")  # applied sequence, size of the committed file, length, checksum; the bytes follow
-MARKED = 1 << 18  # bytes at the end of a file that tell it from others
+MARKED = 1 << 17  # bytes at either end of a file that tell it from others
 WRITER, APPLY = 0, 1  # bytes of the journal that are locked
 PATIENCE = 1.0  # seconds a commit waits for readers before it goes ahead without them
 
@@ -119,8 +119,9 @@ class Journal:
 
 
 def mark(file: int, size: int) -> int:
-    """Checksum of the end of a file of `size` bytes."""
-    return zlib.crc32(os.pread(file, min(size, MARKED), max(size - MARKED, 0)))
+    """Checksum of both ends of a file of `size` bytes: a commit changes the beginning, where HDF5 keeps sizes, and the end."""
+    length = min(size, MARKED)
+    return zlib.crc32(os.pread(file, length, size - length), zlib.crc32(os.pread(file, length, 0)))
 
 
 def sealed(record: bytes, applied: int, size: int, seed: int) -> bytes:

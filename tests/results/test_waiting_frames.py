@@ -166,6 +166,26 @@ def test_an_old_journal_beside_new_results_of_the_same_run_does_not_count(tmp_pa
     assert whole_frames(out.file) == 3
 
 
+@pytest.mark.parametrize("count", [3, 3000])
+def test_files_that_were_copied_at_different_moments_hold_the_frames_of_the_copied_results(tmp_path, monkeypatch, count):
+    """The bytes that the older file has are also in the newer one, at least at its end."""
+    monkeypatch.setattr(frame_file, "LARGEST_RECORD", 1 << 30)
+    monkeypatch.setattr(frame_file, "MOST_WAITING", 1 << 30)
+    domain, early, late = StandIn(count=count), tmp_path / "early", tmp_path / "late"
+    with begin(tmp_path / "run", 4, domain=domain) as out:
+        shutil.copytree(tmp_path / "run", early)
+        monkeypatch.setattr(frame_file, "MOST_WAITING", 0)
+        out.write_frame(numbered(domain, 4))
+        monkeypatch.setattr(frame_file, "MOST_WAITING", 1 << 30)
+        out.write_frame(numbered(domain, 5))
+        shutil.copytree(tmp_path / "run", late)
+    assert whole_frames(str(early / "run.h5")) == 4 and whole_frames(str(late / "run.h5")) == 6
+    (early / "run.h5.journal").rename(early / "swap")
+    (late / "run.h5.journal").rename(early / "run.h5.journal")
+    (early / "swap").rename(late / "run.h5.journal")
+    assert whole_frames(str(early / "run.h5")) == 1 and whole_frames(str(late / "run.h5")) == 5
+
+
 def test_new_results_take_the_place_of_those_of_a_killed_run(tmp_path):
     killed(tmp_path / "run", tmp_path / "copy/run")
     with begin(tmp_path / "copy/run", 2, number=lambda k: k) as out:
