@@ -311,24 +311,31 @@ def pack_constraints(domain, acting: np.ndarray) -> PackedConstraints:
     return PackedConstraints(records, ends, user_count, [table.series.knots(row) for row in series], points, described, functions)
 
 
-def joined_contacts(several: list[PackedConstraints]) -> PackedConstraints:
-    """Join packed contacts."""
-    materials = [packed.materials for packed in several]
-    records = []
-    for packed, first in zip(several, np.cumsum([0, *(len(rows) for rows, _ in materials)])):
+def joined_constraints(several: list[PackedConstraints]) -> PackedConstraints:
+    """Join packed constraints."""
+    records, first = [], {"series_rows": 0, "curve": 0, "material": 0}
+    for packed in several:
         records.append(packed.records.copy())
-        records[-1]["material"] += np.int32(first)
-    labels = [label for _, listed in materials for label in listed]
-    ends = np.concatenate([packed.ends for packed in several], axis=1)
-    return PackedConstraints(np.concatenate(records), ends, 0, [], [], (np.concatenate([rows for rows, _ in materials]), labels), {})
+        for name, count in zip(first, (len(packed.series), len(packed.curves), len(packed.materials[1])), strict=True):
+            rows = records[-1][name]
+            rows[rows >= 0] += np.int32(first[name])
+            first[name] += count
+    users = np.concatenate([np.arange(len(packed.records)) < packed.user_count for packed in several])
+    order = np.argsort(~users, kind="stable")  # the user's first
+    lists = [[item for packed in several for item in getattr(packed, name)] for name in ("series", "curves")]
+    materials = np.concatenate([packed.materials[0] for packed in several]), [label for packed in several for label in packed.materials[1]]
+    functions = {number: function for packed in several for number, function in packed.functions.items()}
+    ends = np.concatenate([packed.ends for packed in several], axis=1)[:, order]
+    return PackedConstraints(np.concatenate(records)[order], ends, int(users.sum()), *lists, materials, functions)
 
 
-def replace_contacts(domain, packed: PackedConstraints) -> None:
-    """Replace all contacts of a domain by packed ones."""
+def replace_constraints(domain, packed: PackedConstraints) -> None:
+    """Replace all constraints of a domain by packed ones; wheels without the joints that they couple are left out."""
     table = domain.constraints
     following = table.next_id
-    table.keep_marked(np.arange(table.n) < table.user_count)
+    table.keep_marked(np.zeros(table.n, bool))
     _unpack_constraints(domain, packed)
+    table.keep_marked(np.ones(table.n, bool))
     table.next_id = max(following, table.next_id)
     table.view("evaluated")[:] = -1
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .errors import SolfecError
 from .kinds import BodyKind
-from .migration import counted_contacts, rearrange, state_of, take_states
+from .migration import rearrange, state_of, take_states
 from .parallel.part import Part, check, least_reach, speeds
 from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
@@ -92,6 +92,7 @@ class Divided:
         self.constraints = whole.constraints.n
         self._looked = perf_counter()
         self._tree: Partition | None = None
+        self._told: set[str] = set()  # contradictions of constraints of which users know
         self._compare()
         self.divide()
 
@@ -146,7 +147,7 @@ class Divided:
         bodies.owner[moving] = self._tree.leaf_of(centres, ids)
         whole.bodies.view("owner")[:] = bodies.view("owner")
         self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving], whole.step))
-        self._sweeps = (PartPenalty if isinstance(self.solver, PenaltySolver) else PartSweeps)(self.part, self.solver)
+        self._sweeps = (PartPenalty if isinstance(self.solver, PenaltySolver) else PartSweeps)(self.part, self.solver, self._told)
         self._looks, self._due, self._used = 0, False, 0.0
 
     def _reach(self, boxes: np.ndarray, speed: np.ndarray, step: float) -> float:
@@ -192,14 +193,15 @@ class Divided:
         self.part.step(self._sweeps)
         works = self._works(model)
         largest = self._agree(largest_of(works))
-        counted = counted_contacts(self.part)
-        born = np.flatnonzero(counted & (np.arange(model.constraints.n) >= model.geometry.workspace.first_new))
+        rows = np.arange(model.constraints.n)
+        counted = self.part.counts(rows)
+        born = np.flatnonzero(counted & (rows >= self.part.first_new))
         total = self.world.total(np.array([born.size, counted.sum(), model.geometry.workspace.removed_own, *words(works, largest)], np.int64))
         self._number_contacts(model, born, int(total[0]))
         sums = summed(total[3:], largest)
         whole = self.whole
         whole.contact_energy, whole.friction_energy = contact_energy + float(sums[0] - sums[2]), friction_energy + float(sums[1] - sums[3])
-        self.constraints, whole.sparsified = model.constraints.user_count + int(total[1]), int(total[2])
+        self.constraints, whole.sparsified = int(total[1]), int(total[2])
         if model is not whole:
             whole.time, whole.step_number, whole.step, whole.clock_origin = model.time, model.step_number, model.step, model.clock_origin
             whole.report = model.report
@@ -235,7 +237,7 @@ class Divided:
         if total:
             keys = np.concatenate(world.gathered(self._keys(model, born)), axis=1)
             keys = keys[:, np.lexsort(keys[::-1])]
-            rows = np.arange(model.geometry.workspace.first_new, constraints.n)
+            rows = np.arange(self.part.first_new, constraints.n)
             constraints.id[rows] = first + _places(keys, self._keys(model, rows))
         constraints.next_id = self._next_id
 
@@ -253,7 +255,8 @@ class Divided:
     def _works(self, model) -> np.ndarray:
         """Return the works (4, n) of normal and tangential contact reactions in the step, positive ones and then negative ones."""
         constraints = model.constraints
-        rows = np.flatnonzero(counted_contacts(self.part))
+        contacts = np.arange(constraints.user_count, constraints.n)
+        rows = contacts[self.part.counts(contacts)]
         mean = constraints.U[:, rows] + constraints.V[:, rows]
         R = constraints.R[:, rows]
         works = 0.5 * model.step * np.array([mean[2] * R[2], mean[0] * R[0] + mean[1] * R[1]])

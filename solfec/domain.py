@@ -19,6 +19,7 @@ from .bodies.table import BodyKind, BodyTable, Energy, Form
 from .body_points import BodyPoints
 from .body_states import BodyStates
 from .constraints import joint_correction, joint_starts, user
+from .constraints.elsewhere import NOWHERE, Elsewhere
 from .constraints.table import ConstraintTable, SurfaceMaterialTable
 from .contact import detection
 from .contact.geometry import Geometry
@@ -119,8 +120,15 @@ class Domain:
 
     # --- the time step -------------------------------------------------------------------------------------
 
-    def advance(self, solver) -> None:
-        """Advance the model by one time step; constraint reactions come from `solver`.
+    def advance(self, solver, elsewhere: Elsewhere = NOWHERE) -> None:
+        """Advance the model by one time step.
+
+        Parameters
+        ----------
+        solver : ConstraintSolver
+            Computes reactions of constraints.
+        elsewhere : Elsewhere
+            What other processes hold of the constraints of the user, if the model is a part of one.
 
         Raises
         ------
@@ -136,7 +144,7 @@ class Domain:
         try:
             self.settle()
             step_limit.limit_step(self)
-            self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts)
+            self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
             self._standing = WITHIN
             contact_work, friction_work = self._time_step.run(solver)
         except BaseException:
@@ -149,21 +157,22 @@ class Domain:
         self.contact_energy += contact_work
         self.friction_energy += friction_work
         self.sparsified = self._time_step.detection.removed
-        self._finish_joints()
+        elsewhere.end_motion()
+        self._finish_joints(elsewhere)
         self.fractures.look(self)
-        self._remove_overloaded_and_lost()
+        self._remove_overloaded_and_lost(elsewhere)
         if self.cracks.of_body:
             fragments.open_cracks(self)
         if self.hooks.after:
             self.hooks.call_after(self)
 
-    def _finish_joints(self) -> None:
+    def _finish_joints(self, elsewhere: Elsewhere) -> None:
         """Update joints after a step: first steps are done, and drift is corrected on request."""
         if self._impacts:
-            joint_starts.finish(self.constraints, self.bodies, self.time, keep_lengths=self.joint_correction)
+            joint_starts.finish(self.constraints, self.bodies, self.time, self.joint_correction, elsewhere)
             self._impacts = False
-        if self.joint_impacts and self.dynamic and 0 < self.constraints.user_count < self.constraints.n:
-            joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics)
+        if self.joint_impacts and self.dynamic and elsewhere.matters(0 < self.constraints.user_count < self.constraints.n):
+            joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
         if self.joint_correction and self.dynamic and self.constraints.user_count:
             self.uncorrected.note(self.constraints, self.bodies)
             joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon)
@@ -210,9 +219,9 @@ class Domain:
         if self.within_step:
             raise SolfecError(f"a callback in the midst of a time step cannot {what}; use CALLBACK, which comes after a step")
 
-    def _remove_overloaded_and_lost(self) -> None:
+    def _remove_overloaded_and_lost(self, elsewhere: Elsewhere) -> None:
         """Delete links and points loaded above their strength, and bodies outside of the scene's extents."""
-        overloaded = user.find_overloaded(self.constraints)
+        overloaded = elsewhere.overloaded(self.constraints, user.find_overloaded(self.constraints))
         if overloaded is not None:
             self.constraints.keep_marked(~overloaded)
         if self.extents is not None:

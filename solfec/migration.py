@@ -1,6 +1,6 @@
-"""Bodies and contacts that move between the parts of a model, and states that parts give to the whole model.
+"""Bodies and constraints that move between the parts of a model, and states that parts give to the whole model.
 
-Bodies travel with all that belongs to them, by the tables' lists of columns (`body_packing`), and contacts in whole rows.
+Bodies travel with all that belongs to them, by the tables' lists of columns (`body_packing`), and constraints in whole rows.
 """
 
 from __future__ import annotations
@@ -12,18 +12,11 @@ import numpy as np
 from . import body_packing
 from .bodies.table import conf_triples, velo_triples
 from .body_packing import PackedConstraints
-from .parallel.part import Part, Places, pairs_of_rows
+from .parallel.part import Part, Places
 from .tables import ranges
 
 #: Columns of bodies that a step changes.
 CHANGING = ("momentum", "energy", "extents")
-
-
-def counted_contacts(part: Part) -> np.ndarray:
-    """Return a mask of the constraints that this process counts: it owns the last moving body of each."""
-    constraints = part.model.constraints
-    last = pairs_of_rows(constraints, np.arange(constraints.n), part.moving)[1]
-    return (last >= 0) & part.owned[last]
 
 
 def rearrange(part: Part, places: Places, reach: float) -> None:
@@ -40,15 +33,14 @@ def rearrange(part: Part, places: Places, reach: float) -> None:
     size = world.size
     before = {rank: set(model.bodies.id[rows].tolist()) for rank, rows in part.sent.items()}  # copies that others have of own bodies
     own = model.bodies.id[part.own]
-    contacts = counted_contacts(part)
-    ends = contact_ends(model)[:, contacts]
-    holders = [places.ids[places.held_by(rank, reach)] for rank in range(size)]
+    counted = np.flatnonzero(part.counts(np.arange(model.constraints.n)))
+    ends = constraint_ends(model)[:, counted]
+    holders = [places.ids[held] for held in part.held(places, reach)]
     parcels: list = [None] * size
     for rank in range(size):
         wanted = (np.isin(ends, holders[rank]) | ~np.isin(ends, places.ids)).all(axis=0)
-        rows = np.flatnonzero(contacts)[wanted]
         chosen = np.zeros(model.constraints.n, bool)
-        chosen[rows] = True
+        chosen[counted[wanted]] = True
         missing = [] if rank == world.rank else [body for body in own[np.isin(own, holders[rank])].tolist() if body not in before.get(rank, ())]
         bodies = model.pack_bodies(missing) if missing else None
         if bodies is not None:
@@ -64,11 +56,11 @@ def rearrange(part: Part, places: Places, reach: float) -> None:
     for bodies, _ in received:
         if bodies is not None:
             model.unpack_bodies(bodies)
-    body_packing.replace_contacts(model, body_packing.joined_contacts([packed for _, packed in received]))
+    body_packing.replace_constraints(model, body_packing.joined_constraints([packed for _, packed in received]))
     part.settle()
 
 
-def contact_ends(model) -> np.ndarray:
+def constraint_ends(model) -> np.ndarray:
     """Return identifiers of the master and the slave (2, n) of all constraints; 0: none."""
     constraints, ids = model.constraints, np.append(model.bodies.view("id"), 0)
     return np.array([ids[constraints.view(side)] for side in ("master", "slave")])
@@ -76,7 +68,7 @@ def contact_ends(model) -> np.ndarray:
 
 @dataclass
 class State:
-    """What the whole model takes from a part: the state of own bodies, and the contacts that the part counts.
+    """What the whole model takes from a part: the state of the bodies whose motion it computes, and the constraints that it counts.
 
     Attributes
     ----------
@@ -84,19 +76,19 @@ class State:
         Identifiers of the bodies.
     columns : dict
         Name of a table -> column -> values of these bodies.
-    contacts : PackedConstraints
+    constraints : PackedConstraints
     """
 
     ids: np.ndarray
     columns: dict[str, dict[str, np.ndarray]]
-    contacts: PackedConstraints
+    constraints: PackedConstraints
 
 
 def state_of(part: Part) -> State:
     """Return the present state of a part."""
-    bodies = part.model.bodies
-    columns = {name: {c: np.ascontiguousarray(getattr(table, c)[..., rows]) for c in listed} for name, table, listed, rows in _state_rows(bodies, part.own)}
-    return State(bodies.id[part.own], columns, body_packing.pack_constraints(part.model, counted_contacts(part)))
+    model, rows = part.model, np.flatnonzero(part.mine)
+    columns = {name: {c: np.ascontiguousarray(getattr(table, c)[..., k]) for c in listed} for name, table, listed, k in _state_rows(model.bodies, rows)}
+    return State(model.bodies.id[rows], columns, body_packing.pack_constraints(model, part.counts(np.arange(model.constraints.n))))
 
 
 def take_states(whole, states: list[State]) -> None:
@@ -106,7 +98,7 @@ def take_states(whole, states: list[State]) -> None:
         for name, table, listed, rows in _state_rows(bodies, np.searchsorted(bodies.view("id"), state.ids)):
             for column in listed:
                 getattr(table, column)[..., rows] = state.columns[name][column]
-    body_packing.replace_contacts(whole, body_packing.joined_contacts([state.contacts for state in states]))
+    body_packing.replace_constraints(whole, body_packing.joined_constraints([state.constraints for state in states]))
 
 
 def _state_rows(bodies, rows: np.ndarray):

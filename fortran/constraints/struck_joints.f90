@@ -23,40 +23,72 @@ contains
   !>
   !>   bodies, constraints, local   BodyTable.handles, ConstraintTable, LocalDynamics.handles
   !>   n, users                     rows in use; the user's constraints, which come first in the table
+  !>   known                        (0:nknown-1) of rows, 1: its reaction is that of this step, as in all rows if nknown is zero
+  !>   hit                          (0:nbody-1) 1: an impact has reached the body; in: those that are known, out: all
   !>   marked                       number of joints marked
   !>   status                       `table_open` or `table_unknown`
-  subroutine mark_struck_joints(bodies, constraints, local, n, users, marked, status)
+  subroutine mark_struck_joints(bodies, constraints, local, n, users, nknown, known, nbody, hit, marked, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
-    integer(i4), intent(in) :: n, users
+    integer(i4), intent(in) :: n, users, nknown, nbody
+    integer(i4), intent(in) :: known(0:nknown-1)
+    integer(i4), intent(inout) :: hit(0:nbody-1)
     integer(i4), intent(out) :: marked, status
     type(body_table) :: body
     type(constraint_table) :: con
     type(local_tables) :: loc
-    integer(i4), allocatable :: parent(:)
-    logical, allocatable :: reached(:)
     class(row_family), pointer :: family
-    integer(i4) :: a, i
+    logical :: struck_body
+    integer(i4) :: i
 
     marked = 0
     call open_table(bodies(1), body, status)
     if (status == table_open) call open_table(constraints, con, status)
     if (status == table_open) call open_local(local, loc, status)
     if (status /= table_open) return
+    call spread_impacts(body, con, loc, n, nknown, known, hit)
+    if (all(hit == 0)) return
+    do i = 0, users - 1
+      family => family_of(con%kind(i))
+      if (.not. family%joint .or. con%start(i) == fresh) cycle
+      struck_body = hit(con%master(i)) /= 0
+      if (con%slave(i) >= 0) struck_body = struck_body .or. hit(con%slave(i)) /= 0
+      if (.not. struck_body) cycle
+      con%start(i) = struck
+      marked = marked + 1
+    end do
+  end subroutine mark_struck_joints
+
+  !> Finds the bodies that impacts reach.
+  subroutine spread_impacts(body, con, loc, n, nknown, known, hit)
+    type(body_table), intent(in) :: body
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: n, nknown, known(0:*)
+    integer(i4), intent(inout) :: hit(0:*)          !< see mark_struck_joints
+    integer(i4), allocatable :: parent(:)
+    logical, allocatable :: reached(:)
+    integer(i4) :: a, i, last
+
+    last = int(body%rows, i4) - 1
     do a = 0, n - 1
       if (strikes(a)) exit
     end do
-    if (a == n) return
-    allocate(parent(0:int(body%rows)-1), reached(0:int(body%rows)-1))
-    do i = 0, int(body%rows, i4) - 1
+    if (a == n .and. all(hit(0:last) == 0)) return
+    allocate(parent(0:last), reached(0:last))
+    do i = 0, last
       parent(i) = i
     end do
     do a = 0, n - 1
       i = loc%rows%order(a)
+      if (.not. is_known(a)) cycle
       if (con%slave(i) < 0 .or. all(abs(loc%rows%R(:,a)) <= 0.0_dp)) cycle
       if (body%kind(con%master(i)) == obstacle .or. body%kind(con%slave(i)) == obstacle) cycle
       parent(root(con%master(i))) = root(con%slave(i))
     end do
     reached = .false.
+    do i = 0, last
+      if (hit(i) /= 0) reached(root(i)) = .true.
+    end do
     do a = 0, n - 1
       i = loc%rows%order(a)
       if (.not. strikes(a)) cycle
@@ -64,24 +96,26 @@ contains
       if (con%slave(i) < 0) cycle
       if (body%kind(con%slave(i)) /= obstacle) reached(root(con%slave(i))) = .true.
     end do
-    do i = 0, users - 1
-      family => family_of(con%kind(i))
-      if (.not. family%joint .or. con%start(i) == fresh) cycle
-      if (.not. reached(root(con%master(i)))) then
-        if (con%slave(i) < 0) cycle
-        if (.not. reached(root(con%slave(i)))) cycle
-      end if
-      con%start(i) = struck
-      marked = marked + 1
+    do i = 0, last
+      if (reached(root(i))) hit(i) = 1
     end do
 
   contains
+
+    !> Whether the reaction of row a is that of this step.
+    pure logical function is_known(a)
+      integer(i4), intent(in) :: a
+
+      is_known = nknown == 0
+      if (.not. is_known) is_known = known(a) /= 0
+    end function is_known
 
     !> Whether row a is a contact that strikes.
     pure logical function strikes(a)
       integer(i4), intent(in) :: a
 
       strikes = .false.
+      if (.not. is_known(a)) return
       if (con%kind(loc%rows%order(a)) /= contact .or. loc%rows%contact(a) >= 0) return
       strikes = loc%rows%R(3,a) > 0.0_dp .and. -loc%rows%V(3,a) > abs(loc%rows%B(3,a) - loc%rows%V(3,a))
     end function strikes
@@ -96,5 +130,5 @@ contains
         root = parent(root)
       end do
     end function root
-  end subroutine mark_struck_joints
+  end subroutine spread_impacts
 end module struck_joints

@@ -9,7 +9,7 @@ module constraint_measures
   use rolling_rows, only: take_normals
   implicit none
   private
-  public :: measure, measure_terms, note_openings, larger, unbounded, rounding_of
+  public :: measure, measure_terms, error_without_reaction, note_openings, larger, unbounded, rounding_of
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   real(dp), parameter :: no_reaction(3) = 0.0_dp
@@ -67,18 +67,29 @@ contains
 
     !> Uses the errors without reactions as a reference if B is zero.
     subroutine add_what_is_asked
-      real(dp) :: asked(0:1), no_member, error
+      real(dp) :: asked(0:1), error
       integer :: a
 
       asked = 0.0_dp
       do a = 0, n - 1
-        family => family_of(kind(a))
-        call family%measure(exact, unit, block(:,a), law(:,a), diagonal(:,:,a), b(:,a), no_reaction, half_step, no_member, error)
+        error = error_without_reaction(exact, unit, kind(a), block(:,a), law(:,a), diagonal(:,:,a), b(:,a), half_step)
         asked(driving(a)) = asked(driving(a)) + error**2
       end do
       where (size <= 0.0_dp) size = asked
     end subroutine add_what_is_asked
   end subroutine measure
+
+  !> Error of a row if its reaction is zero.
+  real(dp) function error_without_reaction(exact, unit, kind, block, law, diagonal, b, half_step) result(error)
+    logical, intent(in) :: exact
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), diagonal(3,3), b(3), half_step
+    class(row_family), pointer :: family
+    real(dp) :: no_member
+
+    family => family_of(kind)
+    call family%measure(exact, unit, block, law, diagonal, b, no_reaction, half_step, no_member, error)
+  end function error_without_reaction
 
   !> Computes merits, not divided by the free energy, and residuals of rows; an error within round-off counts as none.
   subroutine measure_rows(n, exact, unit, kind, block, law, diagonal, speed, reaction, u, half_step, member, residual)

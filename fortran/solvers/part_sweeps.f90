@@ -6,13 +6,13 @@ module part_sweeps
   use kinds, only: dp, i4, i8
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
-  use constraint_measures, only: measure_terms, note_openings
+  use constraint_measures, only: error_without_reaction, measure_terms, note_openings
   use end_of_cohesion, only: end_cohesion
   use row_block, only: row_options, sweep_figures
   use velocity_form, only: gather_momenta, momentum_velocities, velocity_sweep
   implicit none
   private
-  public :: begin_parts, sweep_part, find_part_velocities, measure_part, finish_parts
+  public :: begin_parts, sweep_part, find_part_velocities, measure_part, measure_part_without_reactions, finish_parts
 
 contains
 
@@ -40,7 +40,8 @@ contains
   !>   listed      (0:count-1) rows
   !>   half_step   h/2 (dynamics) or h (quasi-statics); step: h [time]
   !>   solver, tolerance, bound   block solver of contacts (diagonal_block), its accuracy and bound
-  !>   sums        (3,0:nrow-1) in the columns of these rows: |dR|^2, |R|^2, and |r|^2 of contacts that must still close
+  !>   sums        (5,0:nrow-1) in the columns of these rows: |dR|^2, or its measure in rows that drive obstacles (row_block), |R|^2 likewise, and
+  !>               |r|^2 of contacts that must still close
   !>   counts      increased by the numbers of blocks solved by a fall-back, not solved within the bound, not solved
   !>   failed      last row that was not solved, or -1
   !>   status      out: table_open, or a handle is void
@@ -49,7 +50,7 @@ contains
     integer(i4), intent(in) :: count, listed(0:count-1)
     real(dp), intent(in) :: half_step, step, tolerance
     integer(i4), intent(in) :: solver, bound, nrow
-    real(dp), intent(inout) :: sums(3,0:nrow-1)
+    real(dp), intent(inout) :: sums(5,0:nrow-1)
     integer(i4), intent(inout) :: counts(3)
     integer(i4), intent(out) :: failed, status
     type(local_tables) :: loc
@@ -66,7 +67,7 @@ contains
       call velocity_sweep(a, a, 1, options, loc%rows%kind, loc%rows%driving, loc%rows%contact, loc%rows%block, loc%rows%law, &
                           loc%rows%diagonal, loc%rows%free, loc%rows%v, loc%rows%entry_ptr, loc%entries%triple, &
                           loc%entries%operator, loc%triples%momentum, loc%rows%r, found)
-      sums(:,a) = [found%change(0) + found%change(1), found%size(0) + found%size(1), found%postponed]
+      sums(:,a) = [found%change, found%size, found%postponed]
       counts = counts + found%counts
       failed = max(failed, found%failed)
     end do
@@ -114,6 +115,31 @@ contains
                        loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
     if (noting /= 0) call note_openings(n, loc%rows%r, loc%rows%u, loc%rows%law, loc%rows%block)
   end subroutine measure_part
+
+  !> Computes squared errors of rows without reactions, the reference of the residual where B is zero (constraint_measures).
+  !>
+  !> Reads of rows kind, block, law, diagonal, B.
+  !>
+  !>   n           rows in use
+  !>   half_step   h/2 (dynamics) or h (quasi-statics)
+  !>   terms       (0:nrow-1) out
+  !>   status      out: table_open, or a handle is void
+  subroutine measure_part_without_reactions(handles, n, half_step, nrow, terms, status)
+    integer(i8), intent(in) :: handles(6)
+    integer(i4), intent(in) :: n, nrow
+    real(dp), intent(in) :: half_step
+    real(dp), intent(inout) :: terms(0:nrow-1)
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc
+    integer(i4) :: a
+
+    call open_local(handles, loc, status)
+    if (status /= table_open) return
+    do a = 0, n - 1
+      terms(a) = error_without_reaction(.false., 1.0_dp, loc%rows%kind(a), loc%rows%block(:,a), loc%rows%law(:,a), &
+                                        loc%rows%diagonal(:,:,a), loc%rows%b(:,a), half_step)**2
+    end do
+  end subroutine measure_part_without_reactions
 
   !> Finds the end of cohesion.
   !>

@@ -19,6 +19,7 @@ from ..kinds import JOINTS, LINKS
 from ..kinds import JointStart as Start
 from ..tables import opened
 from . import user
+from .elsewhere import NOWHERE, Elsewhere
 from .joint_operators import relative_velocities
 from .table import ConstraintKind, ConstraintTable
 
@@ -38,7 +39,7 @@ def mark(constraints: ConstraintTable, bodies) -> None:
     constraints.start[users][attached & np.isin(constraints.kind[users], JOINTS)] = Start.NEW
 
 
-def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: bool) -> bool:
+def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: bool, elsewhere: Elsewhere = NOWHERE) -> bool:
     """Decide for marked joints whether the next step stops their points, from the configuration at its start.
 
     Parameters
@@ -49,14 +50,16 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
         Start of the step.
     impacts : bool
         Whether steps stop joints at all.
+    elsewhere : Elsewhere
+        Joints that other processes hold.
 
     Returns
     -------
     bool
-        Whether the next step stops any joint.
+        Whether the next step stops any joint, here or elsewhere.
     """
     rows = np.flatnonzero(constraints.start[: constraints.user_count]) if constraints.user_count else NO_ROWS
-    if not rows.size:
+    if not elsewhere.any(rows.size > 0):
         return False
     if impacts:
         user.update(constraints, bodies, time, 0.0)
@@ -66,13 +69,13 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
         constraints.start[rows[fresh]] = np.where(held > ROUNDING * size, Start.IMPACT, Start.MET)[fresh]
         local[0] = np.where(np.isin(constraints.kind[rows], LINKS), constraints.gap[rows], local[0])
         constraints.value[:, rows[~fresh]] = local[:, ~fresh]
-        _stop_links_beside(constraints)
+        _stop_links_beside(constraints, bodies, elsewhere)
     else:
         constraints.start[rows] = Start.MET
-    return bool((constraints.start[: constraints.user_count] > Start.NEW).any())
+    return elsewhere.any(bool((constraints.start[: constraints.user_count] > Start.NEW).any()))
 
 
-def _stop_links_beside(constraints: ConstraintTable) -> None:
+def _stop_links_beside(constraints: ConstraintTable, bodies: BodyTable, elsewhere: Elsewhere) -> None:
     """Stop also the links of bodies that are stopped.
 
     Points move by half a step until they stop; a link would restore its length although a fixed point holds its end.
@@ -80,23 +83,36 @@ def _stop_links_beside(constraints: ConstraintTable) -> None:
     users = slice(0, constraints.user_count)
     start, master, slave = constraints.start[users], constraints.master[users], constraints.slave[users]
     stopped = start == Start.IMPACT
-    bodies = np.concatenate((master[stopped], slave[stopped & (slave >= 0)]))
-    start[np.isin(constraints.kind[users], LINKS) & (np.isin(master, bodies) | np.isin(slave, bodies))] = Start.IMPACT
+    touched = np.zeros(bodies.n + 1, bool)  # the last one means no body
+    touched[master[stopped]] = touched[slave[stopped]] = True
+    touched[:-1] = elsewhere.spread(touched[:-1])
+    touched[-1] = False
+    start[np.isin(constraints.kind[users], LINKS) & (touched[master] | touched[slave])] = Start.IMPACT
 
 
-def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool) -> None:
+def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool, elsewhere: Elsewhere = NOWHERE) -> None:
     """After the step, mark joints as met, and set the lengths of stopped links to the present ones, unless they must keep theirs."""
     start, kind = (column[: constraints.user_count] for column in (constraints.start, constraints.kind))
     links = np.flatnonzero((start == Start.IMPACT) & np.isin(kind, LINKS))
     constraints.value[:, np.flatnonzero(start > Start.IMPACT)] = 0.0
     start[...] = AFTER[start]
-    if links.size and not keep_lengths:
+    if elsewhere.any(links.size > 0) and not keep_lengths:
         user.update(constraints, bodies, time, 0.0)
         constraints.length[links] += constraints.gap[links]
         constraints.gap[links] = 0.0
 
 
-def note_impacts(constraints: ConstraintTable, bodies: BodyTable, local) -> None:
+def note_impacts(constraints: ConstraintTable, bodies: BodyTable, local, elsewhere: Elsewhere = NOWHERE) -> None:
     """After a step with local dynamics `local`, mark the joints of bodies that an impact has reached."""
-    _, status = _mark_struck_joints(bodies.handles, constraints.handle, local.handles, local.n, constraints.user_count)
-    opened(status)
+    known, hit = elsewhere.known(local), np.zeros(bodies.n, np.int32)
+
+    def mark() -> None:
+        _, status = _mark_struck_joints(bodies.handles, constraints.handle, local.handles, local.n, constraints.user_count, known, hit)
+        opened(status)
+
+    mark()
+    if not elsewhere.any(bool(hit.any())):
+        return
+    while elsewhere.any(bool(((spread := elsewhere.spread(hit)) > hit).any())):
+        np.maximum(hit, spread, out=hit)
+        mark()

@@ -1,6 +1,6 @@
-"""Colours of contacts that do not depend on how a model is divided.
+"""Colours of constraints that do not depend on how a model is divided.
 
-Contacts of one pair of bodies form a group; groups of one colour share no moving body.  Groups take the smallest free colour in
+Constraints on one pair of bodies form a group; groups of one colour share no moving body.  Groups take the smallest free colour in
 the order of a hash of their bodies' identifiers: a group is next if its hash is the highest on both bodies.  Owners have all groups on
 their bodies, so processes exchange only the colours of bodies and their highest remaining hash.
 """
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import SolfecError
-
-MOST = 62  # bits of the masks of used colours
+WORD = 62  # colours in one word of the masks of used colours
 
 
 def hashes(one: np.ndarray, two: np.ndarray) -> np.ndarray:
@@ -26,12 +24,7 @@ def hashes(one: np.ndarray, two: np.ndarray) -> np.ndarray:
 def colour(part, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return colours (n,) of rows that act on bodies `ends` (2, n), rows of the body table or -1; the part owns a body of each.
 
-    The second result has, for each body that the part owns or has a copy of, the bits of the colours of all rows on it.
-
-    Raises
-    ------
-    SolfecError
-        A body is in more pairs than there are colours.
+    The second result (words, bodies) has, for each body that the part owns or has a copy of, the bits of the colours of all rows on it.
     """
     bodies, world = part.model.bodies, part.world
     groups, group_of = np.unique(ends, axis=1, return_inverse=True)
@@ -39,23 +32,27 @@ def colour(part, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ids = np.where(groups >= 0, bodies.id[np.maximum(groups, 0)], 0)
     rank = hashes(ids[0], ids[1])
     result, todo = np.full(groups.shape[1], -1), np.ones(groups.shape[1], bool)
-    known = np.zeros((2, bodies.n + 1), np.int64)  # used colours, and the highest remaining hash; the last column means no body
+    known = np.zeros((2, bodies.n + 1), np.int64)  # the highest remaining hash, and words of used colours; the last column means no body
     each = np.arange(bodies.n), np.ones(bodies.n, int)
-    while world.total(np.array([todo.sum()]))[0]:
-        known[1] = 0
+    while True:
+        left, filling = world.total(np.array([todo.sum(), (known[-1] >= 1 << WORD // 2 - 1).any()], np.int64))
+        if not left:
+            return result[group_of], known[1:, :-1]
+        if filling:  # two bodies could fill the last word together
+            known = np.concatenate([known, np.zeros((1, bodies.n + 1), np.int64)])
+        known[0] = 0
         for side in groups:
-            np.maximum.at(known[1], side[todo], rank[todo])
-        known[1, -1] = 0
-        part.copy(known.view(float), *each)
-        now = todo & (rank >= known[1, groups[0]]) & (rank >= known[1, groups[1]])
-        used = known[0, groups[0, now]] | known[0, groups[1, now]]
-        free = ~used & (used + 1)  # the lowest free bit
-        if (free >= 1 << MOST).any():
-            raise SolfecError(f"a body is in contact with more than {MOST} others; such models cannot be shared by processes yet")
-        result[now] = np.log2(free).astype(int)
-        for side in groups:
-            np.bitwise_or.at(known[0], side[now], free)
+            np.maximum.at(known[0], side[todo], rank[todo])
         known[0, -1] = 0
         part.copy(known.view(float), *each)
+        now = todo & (rank >= known[0, groups[0]]) & (rank >= known[0, groups[1]])
+        used = known[1:, groups[0, now]] | known[1:, groups[1, now]]
+        word = np.argmax(used != (1 << WORD) - 1, axis=0)  # the first that has room
+        used = used[word, np.arange(word.size)]
+        free = ~used & (used + 1)  # the lowest free bit
+        result[now] = WORD * word + np.log2(free).astype(int)
+        for side in groups:
+            np.bitwise_or.at(known, (1 + word, side[now]), free)
+        known[1:, -1] = 0
+        part.copy(known.view(float), *each)
         todo &= ~now
-    return result[group_of], known[0, :-1]

@@ -1,9 +1,11 @@
-"""A part of a model: the bodies that a process owns, and copies of bodies around them.
+"""A part of a model: the bodies that a process owns, and copies of bodies around them and of those to which constraints of the user join them.
 
 Every process holds the bodies within reach of its own, so that all contacts of its own bodies are found as in the whole model.
 Contacts between copies near them are found, too: sparsification of a contact depends on contacts of the same two bodies
 and of bodies at the same point, which are within reach.  Obstacles are in every part.  Rows ascend by identifiers in every part, so kernels that order
 by row numbers use the order of the whole model.
+
+Contacts do not act on obstacles, but constraints of the user may.  The first process moves such obstacles; others have copies of them.
 """
 
 from __future__ import annotations
@@ -13,18 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..bodies.table import conf_triples, velo_triples
-from ..constraints.table import ConstraintTable
+from ..constraints.table import ConstraintKind, ConstraintTable
 from ..contact.workspace import workspace_of
 from ..errors import SolfecError
-from ..kinds import BodyKind, SurfaceModel
+from ..kinds import BodyKind, Motor, SurfaceModel
 from ..tables import ranges
 from .communicator import Communicator
 from .partition import Partition
+from .shared_joints import SharedJoints
 
 UNSHARED = (SurfaceModel.COHESIVE,)  # surface models whose contacts depend on one another
 CARRIED = ("momentum", "energy")  # columns of the body table that a step changes, besides triples
 CLUSTER = 16  # bodies of a process whose common box stands for them when copies are chosen
 MOST_CLUSTERS = 512  # of a process
+MOVER = 0  # rank of the process that moves obstacles on which constraints act
 
 
 @dataclass
@@ -67,10 +71,17 @@ class Places:
         """Return the sum of the weights of each of `size` processes."""
         return np.bincount(self.owner, self.weights, size)
 
-    def held_by(self, rank: int, reach: float) -> np.ndarray:
-        """Return a mask of the bodies that a process owns, and of those within reach of groups of these."""
+    def held_by(self, rank: int, reach: float, links: np.ndarray) -> np.ndarray:
+        """Return a mask of the bodies that a process owns, of those within reach of groups of these, and of partners of the process's bodies.
+
+        `links` (2, m) are identifiers of the bodies on which constraints act together.
+        """
         own = np.flatnonzero(self.owner == rank)
         result = self.owner == rank
+        place = np.searchsorted(self.ids, links)
+        moving = np.append(self.ids, 0)[place] == links
+        owner = np.where(moving, np.append(self.owner, 0)[place], MOVER)
+        result[place[(owner[::-1] == rank) & moving]] = True
         if not own.size:
             return result
         count = min(MOST_CLUSTERS, -(-own.size // CLUSTER))
@@ -99,8 +110,14 @@ class Part:
 
     Attributes
     ----------
+    moving, owned : ndarray of bool (n,)
+        Bodies that are no obstacles, and those of them that it owns.
     own : ndarray of int
         Rows of the bodies that it owns.
+    mine : ndarray of bool (n,)
+        Bodies whose motion it computes for all: those that it owns, and in the first process the obstacles.
+    linked, breakable : bool
+        Whether the whole model has constraints of the user, and ones that break.
 
     Raises
     ------
@@ -117,6 +134,8 @@ class Part:
         if not reach >= least:
             raise SolfecError(f"the reach {reach:g} of parts of a model must be at least {least:g}, eight times the distances of detection")
         self.model, self.world = model, world
+        self.elsewhere = SharedJoints(self)
+        self._note_constraints()
         model.states.update_shapes()
         places = self.places(model.bodies.view("kind") != BodyKind.OBSTACLE)
         ids = model.bodies.view("id").copy()
@@ -135,12 +154,36 @@ class Part:
         """
         mine, size = self.world.rank, self.world.size
         self.reach = float(reach)
-        held = [places.held_by(rank, reach) for rank in range(size)]
-        owner = places.owner
-        self._sent = {rank: places.ids[held[rank] & (owner == mine)] for rank in range(size) if rank != mine}
-        self._received = {rank: places.ids[held[mine] & (owner == rank)] for rank in range(size) if rank != mine}
+        held = self.held(places, reach)
+        owner, others = places.owner, [rank for rank in range(size) if rank != mine]
+        self._sent = {rank: places.ids[held[rank] & (owner == mine)] for rank in others}
+        self._received = {rank: places.ids[held[mine] & (owner == rank)] for rank in others}
+        for plan, ranks in ((self._sent, others if mine == MOVER else ()), (self._received, () if mine == MOVER else (MOVER,))):
+            for rank in ranks:
+                plan[rank] = np.append(plan[rank], self.driven)
         self._owners = places.ids, owner
         return held[mine]
+
+    def held(self, places: Places, reach: float) -> list[np.ndarray]:
+        """Return, for each process, a mask of the moving bodies that it holds."""
+        return [places.held_by(rank, reach, self.links) for rank in range(self.world.size)]
+
+    def _note_constraints(self) -> None:
+        """Note what all processes need of the constraints of the user in the whole model."""
+        bodies, constraints = self.model.bodies, self.model.constraints
+        users = np.arange(constraints.user_count)
+        still = bodies.view("kind") == BodyKind.OBSTACLE
+        ends = pairs_of_rows(constraints, users, ~still)
+        two = (ends >= 0).all(axis=0)
+        self.linked, self.breakable = users.size > 0, bool(np.isfinite(constraints.strength[users]).any())
+        self.links, self._linking = bodies.id[ends[:, two]], constraints.id[users[two]]
+        acted = np.unique(ends[ends >= 0])
+        self.driven = bodies.id[acted[still[acted]]]  # obstacles on which constraints act
+
+    def forget(self, constraints: np.ndarray) -> None:
+        """Forget links by constraints, given by identifiers, that are gone."""
+        stays = ~np.isin(self._linking, constraints)
+        self.links, self._linking = self.links[:, stays], self._linking[stays]
 
     def settle(self) -> None:
         """Find the rows of the bodies that the model holds now."""
@@ -153,6 +196,7 @@ class Part:
         self.sent, self.received = ({rank: rows for rank, rows in plan.items() if rows.size} for plan in plans)
         self.owned = self.moving & (bodies.view("owner") == self.world.rank)
         self.own = np.flatnonzero(self.owned)
+        self.mine = self.owned | ~self.moving if self.world.rank == MOVER else self.owned
         size = bodies.view("kind"), bodies.view("node_count"), bodies.view("mode_count")
         self.spans = {"conf": (bodies.view("conf_ptr").copy(), conf_triples(*size)), "velo": (bodies.view("velo_ptr").copy(), velo_triples(*size))}
         self._start = bodies.view("extents").copy()
@@ -176,12 +220,26 @@ class Part:
         bodies, constraints = model.bodies, model.constraints
         unknowns = 3.0 * self.spans["velo"][1] * self.moving
         result = unknowns.copy()
-        ends = pairs_of_rows(constraints, np.arange(constraints.n), self.moving)
+        ends = self.ends(np.arange(constraints.n))
         size = np.append(np.minimum(unknowns, 24.0), 0.0)  # of an element at most
-        work = (size[ends[0]] + size[ends[1]]) * np.where(ends[0] >= 0, 0.5, 1.0)
+        work = (size[ends[0]] + size[ends[1]]) * np.where((size[ends] > 0.0).all(axis=0), 0.5, 1.0)
         for side in ends:
             result += factor * np.bincount(side[side >= 0], work[side >= 0], bodies.n)
         return result
+
+    def ends(self, order: np.ndarray) -> np.ndarray:
+        """Return rows of the bodies (2, n) on which constraints act, the smaller first; -1: none."""
+        return pairs_of_rows(self.model.constraints, order, self.moving)
+
+    def holds(self, order: np.ndarray) -> np.ndarray:
+        """Return whether constraints act on a body whose motion this process computes, so that their reactions are known."""
+        ends = self.ends(order)
+        return ((ends >= 0) & self.mine[ends]).any(axis=0)
+
+    def counts(self, order: np.ndarray) -> np.ndarray:
+        """Return whether this process is the one of all that counts constraints: that of the last body of each."""
+        last = self.ends(order)[1]
+        return (last >= 0) & self.mine[last]
 
     def advance(self, solver) -> None:
         """One time step; `solver` is a PartSweeps of this part.
@@ -196,11 +254,12 @@ class Part:
         self.refuse_far()
 
     def step(self, solver) -> None:
-        """One time step, after which copies are in the states of their originals."""
+        """One time step, at the end of which copies are in the states of their originals."""
         model = self.model
         workspace_of(model.geometry, model.bodies).rank = self.world.rank
-        model.advance(solver)
-        self._copy_states()
+        users = model.constraints.user_count
+        model.advance(solver, self.elsewhere)
+        self.first_new = model.geometry.workspace.first_new - (users - model.constraints.user_count)  # constraints of the user may be gone
 
     def copy(self, columns: np.ndarray, first: np.ndarray, width: np.ndarray) -> None:
         """Copy columns first[b] .. first[b] + width[b] - 1 of bodies that others own from their owners."""
@@ -214,7 +273,7 @@ class Part:
         for rank, numbers in into.items():
             columns[:, numbers] = incoming[rank].T
 
-    def _copy_states(self) -> None:
+    def copy_states(self) -> None:
         """Copy states of bodies at the end of a step, in one message to each neighbour."""
         bodies = self.model.bodies
         columns = [(bodies.configurations.conf, self.spans["conf"]), (bodies.triples.velo, self.spans["velo"])]
@@ -266,8 +325,11 @@ def check(model) -> None:
         kind = BodyKind(int(bodies.kind[body])).name
         raise SolfecError(f"{bodies.name(int(bodies.id[body]), kind)} cannot be shared by processes yet; only obstacles and rigid bodies can")
     cohesive = np.isin(model.surface_materials.view("model"), UNSHARED)
+    users = slice(0, constraints.user_count)
     refused = {
-        "constraints of the user": constraints.user_count > 0,
+        "springs by Python functions": constraints.has_functions(),
+        "motors by Python functions": bool((constraints.motor[users] & Motor.CALLED).any()),
+        "constraints and SOLFEC.joint_correction, which moves all bodies at once,": model.joint_correction and constraints.user_count > 0,
         "extents of the scene": model.extents is not None,
         "quasi-statics": not model.dynamic,
         "forces by Python functions": model.loads.in_python,
@@ -294,6 +356,10 @@ def least_reach(model) -> float:
 
 
 def pairs_of_rows(constraints: ConstraintTable, order: np.ndarray, moving: np.ndarray) -> np.ndarray:
-    """Return rows of the two bodies (2, n) of contacts in this order, the smaller first; -1: an obstacle or none."""
+    """Return rows of the bodies (2, n) on which constraints in this order act, the smaller first; -1: none.
+
+    Contacts, and joints of mechanisms between two bodies, do not act on obstacles (fortran/solvers/row_order.f90).
+    """
     sides = np.array([constraints.master[order], constraints.slave[order]])
-    return np.sort(np.where((sides >= 0) & moving[np.maximum(sides, 0)], sides, -1), axis=0)
+    acting = (constraints.kind[order] != ConstraintKind.CONTACT) & ((constraints.joint[order] == 0) | (sides[1] < 0))
+    return np.sort(np.where((sides >= 0) & (moving[np.maximum(sides, 0)] | acting), sides, -1), axis=0)

@@ -11,14 +11,15 @@ from ..solvers.constraint_solver import ConstraintSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
-from .colours import colour
-from .part import Part, pairs_of_rows
+from .colours import WORD, colour
+from .part import Part
 from .sums import largest_of, ordered_nowhere, summed, words
 
 _begin = _kernels.part_sweeps.begin_parts
 _sweep = _kernels.part_sweeps.sweep_part
 _find_velocities = _kernels.part_sweeps.find_part_velocities
 _measure = _kernels.part_sweeps.measure_part
+_measure_without_reactions = _kernels.part_sweeps.measure_part_without_reactions
 _finish = _kernels.part_sweeps.finish_parts
 
 NO_ENERGY = np.finfo(float).tiny
@@ -35,38 +36,53 @@ class PartSweeps(ConstraintSolver):
     part : Part
     settings : GaussSeidelSolver
         Accuracy, bound on sweeps, block solver, order, failure policy.
+    told : set of str, optional
+        Contradictions of which users know already; new ones are added.
     """
 
     stored_form = False
     colouring = "OFF"
     names_contradictions = True
 
-    def __init__(self, part: Part, settings: GaussSeidelSolver):
-        self.part, self.given = part, settings
+    def __init__(self, part: Part, settings: GaussSeidelSolver, told: set[str] | None = None):
+        self.part, self.given, self.told = part, settings, set() if told is None else told
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
-        part, given = self.part, self.given
+        self._find_rows(local)
+        self._choose_rows(local, self.held)
+        report = self._iterate(local, self.given)
+        self.given.take(local, report, self._agreed)
+        return report
+
+    def _agreed(self, fault: str) -> str:
+        """Return a contradiction that a process has found and that is new, or ''."""
+        new = sorted(set(self.part.world.gathered(fault)) - self.told - {""})
+        self.told.update(new)
+        return new[0] if new else ""
+
+    def _iterate(self, local, given: GaussSeidelSolver, whole: bool = True) -> SolverReport:
+        """Sweep the chosen rows until their reactions stop changing, then compute velocities and errors; `whole`: these are all rows."""
+        part = self.part
         given.make_room()
-        self._choose_rows(local)
         if given.meritval < 1.0 and not self._any_velocity(local):
             local.rows.R[:, : local.n] = 0.0  # as in fortran/solvers/gauss_seidel.f90
-        sums, counts = np.zeros((3, max(local.n, 1)), order="F"), np.zeros(3, np.int32)
+        sums, counts = np.zeros((5, max(local.n, 1)), order="F"), np.zeros(3, np.int32)
         fallbacks, iterations, error, merit, converged = 0, 0, 0.0, 0.0, False
         left = np.zeros(3, np.int64)
         self._gather(local)
         while not converged and iterations < given.maxiter and math.isfinite(error) and math.isfinite(merit):
             iterations += 1
             counts[:] = 0
-            self._sweep(local, given.reverse and iterations % 2 == 0, sums, counts)
-            terms = sums[:, self.counted]
+            self._sweep(local, given, given.reverse and iterations % 2 == 0, sums, counts)
+            terms = sums[:, self.judged]
             largest = part.world.largest(np.concatenate([largest_of(terms), counts]))
-            left = largest[3:].astype(np.int64)  # of the process that has most of them
-            change, size, postponed = summed(part.world.total(words(terms, largest[:3])), largest[:3])
+            left = largest[5:].astype(np.int64)  # of the process that has most of them
+            change, driven_change, size, driven_size, postponed = summed(part.world.total(words(terms, largest[:5])), largest[:5])
             fallbacks += int(left[0])
-            error = math.sqrt(change / size) if size > 0.0 else math.sqrt(change)
+            error = _larger([_relative(change, size), _relative(driven_change, driven_size)])
             if given.meritval < 1.0:
                 self._gather(local)
                 merit, _ = self._measured(local, noting=True)
@@ -74,53 +90,50 @@ class PartSweeps(ConstraintSolver):
             converged = error <= given.epsilon and postponed <= given.epsilon**2 * size and (given.meritval >= 1.0 or merit <= given.meritval)
         self._gather(local)
         merit, residual = self._measured(local, noting=False)
-        opened(_finish(local.handles, local.n))
-        if not left[1:].any() and residual == 0.0:  # all errors are within round-off; reactions may keep changing
+        if whole:
+            opened(_finish(local.handles, local.n))
+        if whole and not left[1:].any() and residual == 0.0:  # all errors are within round-off; reactions may keep changing
             converged = converged or given.meritval >= 1.0 or merit <= given.meritval
         status = 3 if left[2] or not math.isfinite(error) else 2 if left[1] else int(not converged)
-        report = SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks)
-        given.take(local, report)
-        return report
+        return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks)
 
-    def _choose_rows(self, local) -> None:
-        """Find the rows of each colour, and what is exchanged after each of them."""
+    def _find_rows(self, local) -> None:
+        """Find the rows on own bodies, those that this process counts, and the triples of all copies."""
+        part, order = self.part, local.rows.order[: local.n]
+        self.ends = part.ends(order)
+        self.held = np.flatnonzero(((self.ends >= 0) & part.mine[self.ends]).any(axis=0)).astype(np.int32)
+        self.counted = self.held[part.mine[self.ends[1, self.held]]]  # by the owner of the body with the higher identifier
+        first, width = part.spans["velo"]
+        self.everything = tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items()} for plan in (part.sent, part.received))
+
+    def _choose_rows(self, local, swept: np.ndarray) -> None:
+        """Choose the rows to sweep; find those of each colour, and what is exchanged after each of them."""
         part = self.part
-        ends, swept = self._find_rows(local)
-        if not self._known(ends[:, swept]):
-            self._colours, self._used = colour(part, ends[:, swept])
-        colours, used = self._colours, self._used
+        self.judged = np.intersect1d(self.counted, swept)
+        if self._known(self.ends[:, swept], swept):
+            return
+        colours, used = colour(part, self.ends[:, swept])
         count = int(part.world.largest(np.array([colours.max(initial=-1) + 1.0]))[0])
         self.lists = [swept[colours == c] for c in range(count)]
         first, width = part.spans["velo"]
         self.plans = []
         for c in range(count):
-            changed = used >> c & 1 > 0
+            changed = used[c // WORD] >> c % WORD & 1 > 0
             plans = ({rank: bodies[changed[bodies]] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
             self.plans.append(tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items() if b.size} for plan in plans))
 
-    def _find_rows(self, local) -> tuple[np.ndarray, np.ndarray]:
-        """Find the rows that this process counts, and the triples of all copies; return the bodies (2, n) of all rows, and the rows on own bodies."""
-        part, rows = self.part, local.rows
-        ends = pairs_of_rows(local.constraints, rows.order[: local.n], part.moving)
-        mine = part.owned[ends[1]] & (ends[1] >= 0)
-        mine |= part.owned[ends[0]] & (ends[0] >= 0)
-        swept = np.flatnonzero(mine).astype(np.int32)
-        self.counted = swept[part.owned[ends[1, swept]]]  # by the owner of the body with the higher identifier, which always moves
-        first, width = part.spans["velo"]
-        self.everything = tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items()} for plan in (part.sent, part.received))
-        return ends, swept
-
-    def _known(self, ends: np.ndarray) -> bool:
-        """Whether the rows of all processes act on the same bodies as in the last step, so that their colours are known."""
+    def _known(self, ends: np.ndarray, swept: np.ndarray) -> bool:
+        """Whether the rows of all processes, and the bodies on which they act, are those of the last step, so that their colours are known."""
         ids = np.where(ends >= 0, self.part.model.bodies.id[np.maximum(ends, 0)], 0)
-        state = self.part.arrangement, ids
-        same = self._coloured is not None and self._coloured[0] == state[0] and np.array_equal(self._coloured[1], ids)
+        state = self.part.arrangement, ids, swept
+        last = self._coloured
+        same = last is not None and last[0] == state[0] and all(map(np.array_equal, last[1:], state[1:]))
         self._coloured = state
         return self.part.world.largest(np.array([not same], float))[0] == 0.0
 
-    def _sweep(self, local, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
+    def _sweep(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
         """Sweep all colours once, or backwards in the opposite order."""
-        given, momentum = self.given, local.triples.momentum
+        momentum = local.triples.momentum
         for listed, plan in zip(self.lists[::-1], self.plans[::-1]) if backwards else zip(self.lists, self.plans):
             listed = np.ascontiguousarray(listed[::-1]) if backwards else listed
             _, status = _sweep(
@@ -143,14 +156,28 @@ class PartSweeps(ConstraintSolver):
         terms = np.zeros((4, max(local.n, 1)), order="F")
         opened(_find_velocities(local.handles, local.n))
         opened(_measure(local.handles, local.n, local.half_step, noting, terms))
-        merit, energy, size, unmet = ordered_nowhere(terms[:, self.counted], self.part.world)
+        driving = local.rows.driving[self.counted] > 0 if self.part.driven.size else None
+        merit, energy, size, unmet = self._totals(terms, driving)
+        if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():
+            asked = np.zeros(max(local.n, 1))
+            opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked))
+            size = np.where(size > 0.0, size, self._totals(asked[None], driving)[0])
         rows = local.rows.merit[: local.n]
-        rows[:] = rows / energy if energy > NO_ENERGY else np.where(rows > 0.0, UNBOUNDED, rows)
-        return 0.5 * _share(merit, energy), math.sqrt(_share(unmet, size))
+        energies = energy[np.minimum(local.rows.driving[: local.n], len(energy) - 1)]
+        rows[:] = np.where(energies > NO_ENERGY, rows / np.where(energies > NO_ENERGY, energies, 1.0), np.where(rows > 0.0, UNBOUNDED, rows))
+        return 0.5 * _larger(map(_share, merit, energy)), math.sqrt(_larger(map(_share, unmet, size)))
+
+    def _totals(self, terms: np.ndarray, driving: np.ndarray | None) -> np.ndarray:
+        """Return sums (m, k) of terms (m, n) over all rows of the whole model; k = 2: those that drive obstacles apart, after the others."""
+        mine = terms[:, self.counted]
+        if driving is None:
+            return ordered_nowhere(mine, self.part.world)[:, None]
+        both = np.concatenate([np.where(driving, 0.0, mine), np.where(driving, mine, 0.0)])
+        return ordered_nowhere(both, self.part.world).reshape(2, -1).T
 
 
 class PartPenalty(PartSweeps):
-    """The penalty solver in one part: reactions of its own bodies follow from its own rows; only the residual is a sum over all parts.
+    """The penalty solver in one part: contacts on own bodies follow from their own rows; sweeps solve the user's constraints.
 
     Parameters
     ----------
@@ -161,15 +188,31 @@ class PartPenalty(PartSweeps):
     names_contradictions = False
 
     def solve(self, local) -> SolverReport:
-        """Compute reactions and velocities of contacts."""
-        report = self.given.solve(local)
-        velocities = local.rows.U[:, : local.n].copy()  # from the contact's own reaction alone, as for its force
+        """Compute reactions and velocities of contacts, then those of the user's constraints with the contacts' reactions held."""
+        contacts = local.contacts
+        report = self.given.solve_contacts(local)
+        velocities = local.rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
         self._find_rows(local)
-        self._gather(local)
-        _, report.residual = self._measured(local, noting=False)
+        if self.part.linked:
+            self._choose_rows(local, self.held[self.held >= contacts])
+            report = self._iterate(local, self.given.bilateral, whole=False)
+            report.solver, report.merit = "PENALTY", 0.0
+        else:
+            self._gather(local)
+            _, report.residual = self._measured(local, noting=False)
         local.rows.merit[: local.n] = 0.0
-        local.rows.U[:, : local.n] = velocities
+        local.rows.U[:, :contacts] = velocities
         return report
+
+
+def _relative(change: float, size: float) -> float:
+    """Return the root of a sum of squared changes over a sum of squared sizes; of the former alone if the latter is zero."""
+    return math.sqrt(change / size) if size > 0.0 else math.sqrt(change)
+
+
+def _larger(errors) -> float:
+    """Return the largest error; not a number if one of them is none."""
+    return float(np.max(list(errors)))
 
 
 def _share(errors: float, free: float) -> float:

@@ -192,16 +192,19 @@ class GaussSeidelSolver(ConstraintSolver):
         self.take(local, report)
         return report
 
-    def take(self, local: LocalDynamics, report: SolverReport) -> None:
-        """Record the outcome of a solution, apply the failure policy, and warn of contradictions."""
+    def take(self, local: LocalDynamics, report: SolverReport, agreed: Callable[[str], str] = str) -> None:
+        """Record the outcome of a solution, apply the failure policy, and warn of contradictions.
+
+        `agreed` returns the contradiction to warn of ('': none), from the one that these rows show.
+        """
         self.error = report.status
         self.iters = report.iterations
         if self.itershist is not None:
             self.itershist.append(self.iters)
         if report.status != "OK":
-            self._fail(local, report)
+            self._fail(local, report, agreed)
         elif report.residual > SUSPICIOUS:
-            self._warn_of_contradiction(local)
+            self._warn_of_contradiction(local, agreed)
 
     def _solved(self, local: LocalDynamics) -> SolverReport:
         """Solve with the options of this class; derived classes replace this method."""
@@ -272,16 +275,16 @@ class GaussSeidelSolver(ConstraintSolver):
         report.iterations, report.fallbacks = k + 1, fallbacks
         return report
 
-    def _fail(self, local: LocalDynamics, report: SolverReport) -> None:
+    def _fail(self, local: LocalDynamics, report: SolverReport, agreed: Callable[[str], str]) -> None:
         if self.failure == "EXIT":
             reason = diagnosis.reason(local, report)
             raise RuntimeError(f"GAUSS_SEIDEL_SOLVER failed with error code {self.error}: {reason}")
-        self._warn_of_contradiction(local)
+        self._warn_of_contradiction(local, agreed)
         if self.failure == "CALLBACK" and self.callback(self) == 0:
             raise SystemExit(0)
 
-    def _warn_of_contradiction(self, local: LocalDynamics) -> None:
+    def _warn_of_contradiction(self, local: LocalDynamics, agreed: Callable[[str], str]) -> None:
         """Warn, once per set of constraints, if they contradict one another: their reactions grow without bound."""
-        fault = self._contradictions.new(local)
+        fault = agreed(self._contradictions.new(local))
         if fault:
             self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")

@@ -45,22 +45,26 @@ class PenaltySolver(ConstraintSolver):
         SolfecError
             A contact's tangential block is singular, or it follows a law of its own.
         """
-        local.refuse_other_laws("PENALTY_SOLVER")
-        rows, users = local.rows, local.n - local.contacts
-        contacts, failed = _kernels.penalty.penalty_contacts(
-            local.n, users, self.variant == "IMPLICIT", rows.law, rows.diagonal, rows.B, rows.V, local.step,
-            rows.R, rows.U, rows.lost,
-        )  # fmt: skip
-        if failed >= 0:
-            _refuse(local, failed)
-        report = SolverReport(1, 0.0, 0.0, math.nan, "OK", solver="PENALTY")
-        if users:
+        rows, contacts, report = local.rows, local.contacts, self.solve_contacts(local)
+        if local.n > contacts:
             contact_velocities = rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
             report = self.bilateral.sweep(local, contacts, False)
             rows.U[:, :contacts] = contact_velocities
             report.solver, report.merit = "PENALTY", 0.0
         report.residual = self._residual(local)
         return report
+
+    def solve_contacts(self, local: LocalDynamics) -> SolverReport:
+        """Compute reactions and velocities of the contacts alone."""
+        local.refuse_other_laws("PENALTY_SOLVER")
+        rows, users = local.rows, local.n - local.contacts
+        _, failed = _kernels.penalty.penalty_contacts(
+            local.n, users, self.variant == "IMPLICIT", rows.law, rows.diagonal, rows.B, rows.V, local.step,
+            rows.R, rows.U, rows.lost,
+        )  # fmt: skip
+        if failed >= 0:
+            _refuse(local, failed)
+        return SolverReport(1, 0.0, 0.0, math.nan, "OK", solver="PENALTY")
 
     def _residual(self, local: LocalDynamics) -> float:
         """Return the residual in the laws that other solvers solve, with U = B + W R of all reactions."""

@@ -1,12 +1,12 @@
 """Models that run divided among several owners: migration, identifiers, the whole model that users see; in threads of one process."""
 
-import copy
 import itertools
 import re
 import sys
 
 import numpy as np
 import pytest
+from courses import NOTHING, contents, course, solver
 from processes import ROOT, spmd
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -14,19 +14,16 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import models  # noqa: E402
 
 from solfec import BODY, BULK_MATERIAL, CONTACT_SPARSIFY, GRAVITY, HULL, INITIAL_VELOCITY, SOLFEC, divided  # noqa: E402
-from solfec.divided import Divided, Requests  # noqa: E402
+from solfec.divided import Divided  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kinds import BodyKind  # noqa: E402
 from solfec.parallel.colours import hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.partition import Balance, Partition, imbalance  # noqa: E402
-from solfec.results.records import constraint_records  # noqa: E402
 from solfec.solvers import merit  # noqa: E402
 from solfec.solvers.auto import AutoSolver  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 from solfec.solvers.penalty import PenaltySolver  # noqa: E402
-
-NOTHING = Requests(lambda: None, lambda: False)
 
 
 def crowd():
@@ -36,47 +33,6 @@ def crowd():
     for row in np.flatnonzero(model.bodies.view("kind") != BodyKind.OBSTACLE):
         model.states.set_velocity(int(model.bodies.id[row]), rng.uniform(-6, 6, 3) * (1, 1, 0.2), rng.uniform(-20, 20, 3))
     return model
-
-
-def solver(**members):
-    made = GaussSeidelSolver(1e-4, 60, **members)
-    made.colouring = "ON"
-    return made
-
-
-def contents(model):
-    """What a frame stores of a model."""
-    bodies = model.bodies
-    columns = [bodies.view("id"), bodies.view("energy"), bodies.view("momentum"), bodies.configurations.view("conf"), bodies.triples.view("velo")]
-    scalars = model.time, model.step_number, model.contact_energy, model.friction_energy, model.sparsified, model.constraints.next_id
-    return [column.tobytes() for column in columns], constraint_records(model.constraints, model).tobytes(), scalars, repr(model.report)
-
-
-def course(model, size, steps, looks=10, balance=None, between=None, make=solver):
-    """Contents of the whole model after every `looks` steps, from all processes alike; how often parts were rearranged."""
-    copies = [copy.deepcopy(model) for _ in range(size)]
-    moves = []
-
-    def program(world):
-        whole = copies[world.rank]
-        run = Divided(whole, world, make(), balance or Balance(), NOTHING)
-        found = []
-        for step in range(steps):
-            before = run.part.arrangement
-            run.advance()
-            moves.append(run.part.arrangement - before)
-            if (step + 1) % looks == 0:
-                run.show()
-                found.append(contents(whole))
-                if between:
-                    between(whole, step)
-                    run.take()
-        run.end()
-        return found
-
-    results = spmd(size, program)
-    assert all(found == results[0] for found in results)
-    return results[0], sum(moves)
 
 
 @pytest.mark.parametrize("size", [2, pytest.param(5, marks=pytest.mark.slow)])

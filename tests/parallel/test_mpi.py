@@ -29,6 +29,17 @@ solver = GAUSS_SEIDEL_SOLVER (1E-4, 200)
 solver.colouring = 'ON'
 OUTPUT (solfec, 0.01)
 """
+JOINTED = f"""
+import sys
+sys.path.insert (0, {str(Path(__file__).parent)!r})
+import jointed
+jointed.Scene.path = 'out/heap'
+solfec = jointed.%s ().solfec
+IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 3)
+solver = GAUSS_SEIDEL_SOLVER (1E-4, 50)
+solver.colouring = 'ON'
+OUTPUT (solfec, 0.01)
+"""
 RUN = """
 RUN (solfec, solver, 0.06)
 moved = sum (HERE (solfec, body) for body in solfec.bodies)
@@ -79,21 +90,53 @@ def test_more_processes_write_what_one_writes(serial, tmp_path, count):
 
 
 @pytest.mark.slow
-def test_a_run_is_continued_by_another_number_of_processes(serial, tmp_path):
+@pytest.mark.parametrize("count", [2, 3, 7])
+@pytest.mark.parametrize("name", ["mechanisms", "brittle"])
+def test_joints_write_what_one_process_writes(name, count, tmp_path):
+    directories = [tmp_path / name for name in ("one", "many")]
+    for directory in directories:
+        directory.mkdir()
+    run_serially(directories[0], JOINTED % name + "RUN (solfec, solver, 0.06)")
+    run(count, directories[1], JOINTED % name + "RUN (solfec, solver, 0.06)")
+    assert differences(*map(frames_of, directories)) == []
+
+
+def continued(directory, script, counts):
+    """Make a run in parts by so many processes each, the last one until its end."""
     stop = CALLED % "return 0 if solfec.time > float (NON_SOLFEC_ARGV () [0]) else 1"
-    for count, until in ((4, 0.02), (1, 0.04), (3, 1.0)):
-        switches = ["-c"] if count != 4 else []
-        run(count, tmp_path, HEAP + stop + RUN, *switches, arguments=[until])
-    found = frames_of(tmp_path)
-    apart = differences(frames_of(serial), found)
-    assert [name for name in apart if "callback" not in name and not name.startswith("model/")] != []  # frames at the stops
+    for part, count in enumerate(counts):
+        until = 0.02 * (part + 1) if part < len(counts) - 1 else 1.0
+        run(count, directory, script + stop + RUN, *["-c"][: part > 0], arguments=[until])
+
+
+def assert_same_frames(directory, serial):
+    """Assert that every frame of a serial run is among those of another one."""
     from solfec.results import ResultsReader
 
-    with ResultsReader(tmp_path / "out/heap") as one, ResultsReader(serial / "out/heap") as other:
+    with ResultsReader(directory / "out/heap") as one, ResultsReader(serial / "out/heap") as other:
         for number in range(len(other.times)):
             same = one.nearest(other.times[number])
             for part in ("bodies", "configurations", "velocities", "constraints"):
                 assert getattr(one.frame(same), part).tobytes() == getattr(other.frame(number), part).tobytes()
+
+
+@pytest.mark.slow
+def test_a_run_is_continued_by_another_number_of_processes(serial, tmp_path):
+    continued(tmp_path, HEAP, (4, 1, 3))
+    apart = differences(frames_of(serial), frames_of(tmp_path))
+    assert [name for name in apart if "callback" not in name and not name.startswith("model/")] != []  # frames at the stops
+    assert_same_frames(tmp_path, serial)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mechanisms", "brittle", "wall"])
+def test_a_run_with_joints_is_continued_by_another_number_of_processes(name, tmp_path):
+    one, many = tmp_path / "one", tmp_path / "many"
+    for directory in (one, many):
+        directory.mkdir()
+    run_serially(one, JOINTED % name + RUN)
+    continued(many, JOINTED % name, (3, 1, 2))
+    assert_same_frames(many, one)
 
 
 def test_an_error_of_one_process_ends_all(tmp_path):
@@ -136,8 +179,8 @@ def test_settings_that_differ_among_processes_are_told_once(tmp_path, difference
 
 @pytest.mark.slow
 def test_what_is_not_built_is_refused_before_anything_is_written(tmp_path):
-    _, errors = run(2, tmp_path, HEAP + "FIX_POINT (solfec.bodies[0], (0, 0, 1))" + RUN, status=1)
-    assert errors.count("constraints of the user cannot be shared by processes yet") == 1
+    _, errors = run(2, tmp_path, HEAP + "EXTENTS (solfec, (-9, -9, -9, 9, 9, 9))" + RUN, status=1)
+    assert errors.count("extents of the scene cannot be shared by processes yet") == 1
     assert not list(tmp_path.rglob("*.h5"))
 
 

@@ -1,0 +1,37 @@
+"""What the user's constraints need of bodies and constraints that other processes move."""
+
+from __future__ import annotations
+
+import numpy as np
+
+ALL_ROWS = np.zeros(0, np.int32)
+
+
+class Elsewhere:
+    """Nothing: one process moves the whole model."""
+
+    def matters(self, here: bool) -> bool:
+        """Whether something is done in a step: if it is `here`, or if all processes do it together."""
+        return here
+
+    def end_motion(self) -> None:
+        """Bring bodies that other processes move to their states at the end of the step."""
+
+    def any(self, here: bool) -> bool:
+        """Whether a statement is true here or in another process."""
+        return here
+
+    def spread(self, bodies: np.ndarray) -> np.ndarray:
+        """Return marks (n,) of bodies, with those that other processes have set."""
+        return bodies
+
+    def known(self, local) -> np.ndarray:
+        """Return 1 for each row of local dynamics whose reaction is that of this step, else 0; nothing: all are."""
+        return ALL_ROWS
+
+    def overloaded(self, constraints, found: np.ndarray | None) -> np.ndarray | None:
+        """Return a mask of the constraints that break, from those that break here; None: none."""
+        return found
+
+
+NOWHERE = Elsewhere()

@@ -1,0 +1,64 @@
+"""What the parts of a model tell one another about the user's constraints, beside the sweeps.
+
+The first step of a joint, an impact, and a constraint that breaks concern constraints of other parts.  All processes ask the same questions
+in the same order, since they know whether the whole model has constraints.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..constraints.elsewhere import Elsewhere
+from ..kinds import BodyKind
+
+
+class SharedJoints(Elsewhere):
+    """Constraints that other processes hold.
+
+    Parameters
+    ----------
+    part : Part
+    """
+
+    def __init__(self, part):
+        self.part = part
+
+    def matters(self, here: bool) -> bool:
+        """Whether the whole model has constraints of the user."""
+        return self.part.linked
+
+    def end_motion(self) -> None:
+        """Bring copies to the states of their originals."""
+        self.part.copy_states()
+
+    def any(self, here: bool) -> bool:
+        """Whether a statement is true in any process; False if the whole model has no constraints of the user."""
+        return self.part.linked and bool(self.part.world.largest(np.array([float(here)]))[0])
+
+    def spread(self, bodies: np.ndarray) -> np.ndarray:
+        """Return marks (n,) of bodies: of copies those of their owners, of obstacles those of any process."""
+        part, marks = self.part, np.array([bodies], float)
+        part.copy(marks, np.arange(len(bodies)), np.ones(len(bodies), int))
+        still = part.model.bodies.view("kind") == BodyKind.OBSTACLE  # all processes have the same obstacles
+        if still.any():
+            marks[0, still] = part.world.largest(bodies[still].astype(float))
+        return marks[0].astype(bodies.dtype)
+
+    def known(self, local) -> np.ndarray:
+        """Return 1 for each row of local dynamics on a body that this process moves, else 0."""
+        return self.part.holds(local.rows.order[: local.n]).astype(np.int32)
+
+    def overloaded(self, constraints, found: np.ndarray | None) -> np.ndarray | None:
+        """Return a mask of the constraints that break in any process; None: none."""
+        part = self.part
+        if not part.breakable:
+            return None
+        mine = constraints.id[np.flatnonzero(found & part.counts(np.arange(constraints.n)))] if found is not None else np.zeros(0, np.int64)
+        if not self.any(mine.size > 0):
+            return None
+        broken = np.concatenate(part.world.gathered(mine))
+        part.forget(broken)
+        result = np.zeros(constraints.n, bool)
+        users = constraints.user_count
+        result[:users] = np.isin(constraints.id[:users], broken)
+        return result

@@ -1,0 +1,53 @@
+"""Courses of models that are divided among threads of one process, and what they leave behind."""
+
+import copy
+
+from processes import spmd
+
+from solfec.divided import Divided, Requests
+from solfec.parallel.partition import Balance
+from solfec.results.records import constraint_records
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+
+NOTHING = Requests(lambda: None, lambda: False)
+
+
+def solver(**members):
+    made = GaussSeidelSolver(1e-4, 60, **members)
+    made.colouring = "ON"
+    return made
+
+
+def contents(model):
+    """What a frame stores of a model."""
+    bodies = model.bodies
+    columns = [bodies.view("id"), bodies.view("energy"), bodies.view("momentum"), bodies.configurations.view("conf"), bodies.triples.view("velo")]
+    scalars = model.time, model.step_number, model.contact_energy, model.friction_energy, model.sparsified, model.constraints.next_id
+    return [column.tobytes() for column in columns], constraint_records(model.constraints, model).tobytes(), scalars, repr(model.report)
+
+
+def course(model, size, steps, looks=10, balance=None, between=None, make=solver):
+    """Contents of the whole model after every `looks` steps, from all processes alike; how often parts were rearranged."""
+    copies = [copy.deepcopy(model) for _ in range(size)]
+    moves = []
+
+    def program(world):
+        whole = copies[world.rank]
+        run = Divided(whole, world, make(), balance or Balance(), NOTHING)
+        found = []
+        for step in range(steps):
+            before = run.part.arrangement
+            run.advance()
+            moves.append(run.part.arrangement - before)
+            if (step + 1) % looks == 0:
+                run.show()
+                found.append(contents(whole))
+                if between:
+                    between(whole, step)
+                    run.take()
+        run.end()
+        return found
+
+    results = spmd(size, program)
+    assert all(found == results[0] for found in results)
+    return results[0], sum(moves)

@@ -1,0 +1,241 @@
+"""Constraints of the user in models that run divided among several owners; in threads of one process."""
+
+import copy
+
+import jointed
+import numpy as np
+import pytest
+from courses import NOTHING, contents, course, solver
+from jointed import Scene, X, Z
+from processes import spmd
+
+from solfec import BALL, FIX_POINT, HINGE, MOTOR, PUT_RIGID_LINK, PUT_SPRING, SET_VELOCITY, divided
+from solfec.divided import Divided
+from solfec.errors import SolfecError
+from solfec.kinds import Energy
+from solfec.parallel.colours import WORD, hashes
+from solfec.parallel.communicator import Alone
+from solfec.parallel.part import check
+from solfec.parallel.partition import Balance, Partition
+from solfec.solvers import merit
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.penalty import PenaltySolver
+
+pytestmark = pytest.mark.usefixtures("fresh_session")
+
+MODELS = {name: getattr(jointed, name) for name in ("held_to_space", "linked", "chain", "mechanisms", "wall", "brittle")}
+OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
+
+
+def quick():
+    """A solver that makes few sweeps."""
+    made = GaussSeidelSolver(1e-4, 25)
+    made.colouring = "ON"
+    return made
+
+
+@pytest.mark.parametrize("size", [3, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 4, 7))])
+@pytest.mark.parametrize("name", MODELS)
+def test_constraints_have_the_bits_of_the_whole(name, size):
+    model = MODELS[name]().model
+    before = model.constraints.user_count
+    whole, _ = course(model, 1, 30, make=quick)
+    parts, moves = course(model, size, 30, balance=OFTEN, make=quick)
+    assert parts == whole
+    assert moves > 0 or name in ("held_to_space", "linked")
+    if name in ("wall", "brittle"):
+        for _ in range(30):
+            model.advance(quick())
+        assert model.constraints.next_id > before + 1  # there were contacts
+        assert (model.constraints.user_count < before) == (name == "brittle")
+
+
+@pytest.mark.parametrize("name", ["wall", pytest.param("mechanisms", marks=pytest.mark.slow), pytest.param("brittle", marks=pytest.mark.slow)])
+def test_absurd_divisions_have_the_bits_of_the_whole(name, monkeypatch):
+    model = MODELS[name]().model
+    whole, _ = course(model, 1, 30, make=quick)
+    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
+    monkeypatch.setattr(divided, "LASTING", 2)  # so that parts are rearranged
+    assert course(model, 3, 30, make=quick)[0] == whole
+
+
+def test_what_callbacks_do_to_constraints_reaches_all_parts():
+    model = jointed.mechanisms().model
+    hinges = sorted(set(model.constraints.view("joint")[: model.constraints.user_count].tolist()) - {0})
+
+    def change(whole, step):
+        bodies, joints = whole.bodies.view("id"), whole.joints
+        if step == 9:
+            joints.delete_constraint(hinges[0])
+            whole.constraints.drive[1, joints.rows_of(hinges[1])] = 50.0
+            joints.fix_point(int(bodies[0]), (0.0, 0.0, 0.1), strength=4000.0)
+            joints.rigid_link(int(bodies[1]), int(bodies[12]), (2.0, 0.0, 0.1), (4.5, 0.0, 0.4))
+        elif step == 19:
+            whole.delete_body(int(bodies[14]))  # with its hinge, and the gear
+        else:
+            whole.states.set_velocity(int(bodies[3]), (0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
+
+    assert course(model, 3, 30, between=change)[0] == course(model, 1, 30, between=change)[0]
+
+
+def test_the_sweeps_may_go_backwards_and_end_by_the_merit():
+    def make():
+        chosen = solver(meritval=1e-8)
+        chosen.reverse = True
+        return chosen
+
+    model = jointed.held_to_space().model
+    assert course(model, 3, 10, make=make)[0] == course(model, 1, 10, make=make)[0]
+
+
+def test_the_penalty_solver_sweeps_constraints_alike_in_all_parts():
+    model = jointed.brittle().model
+    model.surface_materials.spring[0] = 1e6
+    whole, _ = course(model, 1, 20, make=PenaltySolver)
+    assert course(model, 3, 20, make=PenaltySolver)[0] == whole
+    one, serial = (jointed.chain(4).model for _ in range(2))
+    run = Divided(one, Alone(), PenaltySolver(), Balance(), NOTHING)
+    for made in (run.solver, accurate := PenaltySolver()):
+        made.bilateral.epsilon = 1e-10
+    for _ in range(8):
+        run.advance()
+        serial.advance(accurate)
+    assert np.abs(one.bodies.triples.view("velo") - serial.bodies.triples.view("velo")).max() < 1e-6
+
+
+def far_from_rest():
+    """A pendulum, a chain and a coupled pair, all of one model."""
+    scene = Scene(2e-3)
+    BALL(scene.box((-3, 0, 0), (0.4, 0.1, 0.1), velocity=(0, 0, 1.0), spin=(0, -2.5, 0)), None, (-3.4, 0, 0))
+    above = None
+    for k in range(4):
+        box = scene.box((0.5 + k, 0, 0), (0.4, 0.1, 0.1))
+        BALL(box, above, (k, 0, 0))
+        above = box
+    one, two = scene.ball((-1, 3, 0)), scene.ball((6, 3, 0), velocity=(0, 2, 0))
+    PUT_SPRING(one, (-1, 3, 0), two, (6, 3, 0), [-1, 500, 1, -500], (-9, 9), law="IMPLICIT")
+    return scene.model
+
+
+def test_divided_models_follow_the_serial_run_and_keep_their_energy():
+    """The one sweeps by colours, the other as constraints were created: the same motion to accuracy."""
+    model = far_from_rest()
+    serial, start = copy.deepcopy(model), model.energy()
+    exact = GaussSeidelSolver(1e-11, 20000)
+    for _ in range(25):
+        serial.advance(exact)
+
+    def make():
+        made = GaussSeidelSolver(1e-11, 20000)
+        made.colouring = "ON"
+        return made
+
+    copies = [copy.deepcopy(model) for _ in range(3)]
+
+    def program(world):
+        run = Divided(copies[world.rank], world, make(), Balance(), NOTHING)
+        for _ in range(25):
+            run.advance()
+        run.end()
+        return run.part.own.size
+
+    assert min(spmd(3, program)) > 0
+    for table, column in (("configurations", "conf"), ("triples", "velo")):
+        found, expected = (getattr(one.bodies, table).view(column) for one in (copies[0], serial))
+        assert np.abs(found - expected).max() < 1e-7
+    last = copies[0].energy()
+    gained = last - start  # the spring keeps a little
+    assert abs(gained[Energy.KINETIC] - gained[Energy.EXTERNAL]) < 0.01 * last[Energy.KINETIC]
+    assert gained[Energy.EXTERNAL] > 0.1 * last[Energy.KINETIC]
+
+
+def test_merit_and_residual_are_those_of_the_whole():
+    model = jointed.held_to_space().model
+    run = Divided(model, Alone(), solver(), Balance(), NOTHING)
+    for _ in range(20):
+        run.advance()
+        assert (model.report.merit, model.report.residual) == pytest.approx(merit.evaluate(model.local_dynamics), rel=1e-9)
+
+
+def test_an_obstacle_may_carry_more_constraints_than_a_word_has_colours():
+    scene = Scene()
+    beam = scene.box((0, 0, 2), (20, 20, 0.2), kind="OBSTACLE")
+    FIX_POINT(beam, (0, 0, 2))
+    for k in range(WORD + 9):
+        at = (k % 9 - 4.0, k // 9 - 4.0, 0.0)
+        PUT_SPRING(scene.ball(at, velocity=(0, 0.1 * k, 0)), at, beam, (at[0], at[1], 1.8), [-1, 2000, 1, -2000], (-1, 1))
+    whole, _ = course(scene.model, 1, 5, looks=5)
+    assert course(scene.model, 2, 5, looks=5)[0] == whole
+
+
+def test_obstacles_move_in_the_whole_model():
+    scene = Scene()
+    ball, plate = scene.ball((0, 0, 0.41)), scene.box((0, 0, 0), (2, 2, 0.2), kind="OBSTACLE")
+    FIX_POINT(ball, (0, 0, 0.41))
+    model = scene.model
+    model.states.set_velocity(plate._id, (0.5, 0, -1), (0, 0, 0))
+    whole, _ = course(model, 1, 20)
+    assert course(model, 2, 20)[0] == whole
+    for _ in range(20):
+        model.advance(solver())
+    assert contents(model)[0][3] == whole[-1][0][3] and model.bodies.configurations.conf[0, 7] == pytest.approx(0.02)
+
+
+def test_constraints_that_contradict_one_another_are_named_once():
+    scene = Scene()
+    boxes = [scene.box((2 * k, 0, 0)) for k in range(6)]
+    for k, box in enumerate(boxes):
+        FIX_POINT(box, (2 * k, 0, 0))
+    SET_VELOCITY(boxes[5], (10, 0, 0), X, 1.0)
+    copies, said = [copy.deepcopy(scene.model) for _ in range(3)], [[], [], []]
+
+    def program(world):
+        made = solver()
+        made.notify = said[world.rank].append
+        run = Divided(copies[world.rank], world, made, Balance(), NOTHING)
+        for _ in range(3):
+            run.advance()
+
+    spmd(3, program)
+    assert all(texts == said[0] for texts in said) and len(said[0]) == 1
+    assert "body 6" in said[0][0] and "contradict one another" in said[0][0]
+
+
+def test_broken_joints_let_go_of_copies():
+    scene = Scene()
+    one, two = scene.box((0, 0, 0)), scene.box((30, 0, 0))
+    PUT_RIGID_LINK(one, two, (0, 0, 0), (30, 0, 0), strength=10)
+    for k in range(3):
+        scene.box((5 * k, 9, 0))
+    scene.model.states.set_velocity(two._id, (5, 0, 0), (0, 0, 0))
+    copies = [copy.deepcopy(scene.model) for _ in range(2)]
+
+    def program(world):
+        run = Divided(copies[world.rank], world, solver(), OFTEN, NOTHING)
+        held = [int(np.isin([one._id, two._id], run.part.model.bodies.view("id")).sum())]
+        for _ in range(20):
+            run.advance()
+        return [*held, int(np.isin([one._id, two._id], run.part.model.bodies.view("id")).sum())]
+
+    assert spmd(2, program) == [[2, 1], [2, 1]]
+
+
+def test_what_constraints_need_of_one_process_is_refused():
+    scene = Scene()
+    box, other = scene.box((0, 0, 0)), scene.box((2, 0, 0))
+    model = scene.model
+    model.joint_correction = True
+    check(model)  # without joints it does nothing
+    hinge = HINGE(box, None, (0, 0, 0), Z)
+    with pytest.raises(SolfecError, match="a model with constraints and SOLFEC.joint_correction, which moves all bodies at once, cannot be shared"):
+        check(model)
+    model.joint_correction = False
+    check(model)
+    MOTOR(hinge, "RATE", lambda time: time)
+    with pytest.raises(SolfecError, match="motors by Python functions"):
+        check(model)
+    MOTOR(hinge, "RATE", 1.0)
+    check(model)
+    PUT_SPRING(box, (0, 0, 0), other, (2, 0, 0), lambda stroke, rate: -stroke, (-1, 1))
+    with pytest.raises(SolfecError, match="springs by Python functions"):
+        check(model)
