@@ -30,6 +30,7 @@ from solfec import (
     SOLFEC,
     SPHERE,
     TIME_SERIES,
+    TORQUE,
     UNIVERSAL,
     WELD,
 )
@@ -66,9 +67,10 @@ class Scene:
 
 
 def held_to_space():
-    """Boxes on constraints of one body, and boxes on a floor that is shaken and one that turns."""
+    """Boxes on constraints of one body, and boxes on a floor that is shaken and one that turns; loads follow a series, too."""
     scene = Scene()
     series = TIME_SERIES(WAVE)
+    GRAVITY(scene.solfec, (0, series, -10))
     for k in range(8):
         box = scene.box((k, 0, 2), spin=(0, k, 1))
         corner = (k - 0.2, -0.2, 2.2)
@@ -83,6 +85,7 @@ def held_to_space():
             SET_ACCELERATION3(box, (k, 0, 2), (*X, *Y, *Z), (series, series, TIME_SERIES([0, 1, 1, 1])))
         if k % 3 == 0:
             FORCE(box, "SPATIAL", (k, 0, 2), Y, series)
+            TORQUE(box, "CONVECTED", Z, series)
     floor = scene.box((3, 0, 0), (4, 2, 0.2), kind="OBSTACLE")
     SET_VELOCITY(floor, (3, 0, 0), X, series)
     SET_VELOCITY(floor, (3, 0, 0), Y, 0.1)
