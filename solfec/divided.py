@@ -135,6 +135,8 @@ class Divided:
         refuse(whole, self.solver)
         whole.settle()
         self._next_id = whole.constraints.next_id
+        if whole.joint_correction and whole.constraints.user_count:
+            whole.uncorrected.note(whole.constraints, whole.bodies)
         model = whole if world.size == 1 else copy.deepcopy(whole)
         model.states.update_shapes()
         bodies = model.bodies
@@ -162,6 +164,7 @@ class Divided:
         uneven = self._due and imbalance(self._loads) > balance.tolerance
         if world.size == 1 or self._used <= 0.25 and not uneven:
             return
+        part.model.states.update_shapes()  # they are those of mid-step
         mine = part.places(part.owned, part.weights(balance.weightfactor))
         places = type(mine).joined(world.gathered(mine))
         owner = self._tree.leaf_of(places.centres, places.ids)

@@ -173,9 +173,9 @@ class Domain:
             self._impacts = False
         if self.joint_impacts and self.dynamic and elsewhere.matters(0 < self.constraints.user_count < self.constraints.n):
             joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
-        if self.joint_correction and self.dynamic and self.constraints.user_count:
+        if self.joint_correction and self.dynamic and elsewhere.matters(self.constraints.user_count > 0):
             self.uncorrected.note(self.constraints, self.bodies)
-            joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon)
+            joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon, elsewhere)
 
     def _refuse_to_advance(self) -> None:
         """Raise the error that prevents another step."""

@@ -19,7 +19,7 @@ module joint_closing
   use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
   implicit none
   private
-  public :: list_gaps, solve_gaps, move_bodies
+  public :: list_gaps, solve_gaps, displace, move_bodies
 
   !> How kinds of constraints take part.
   integer(i4), parameter :: left_alone = 0      !< not at all
@@ -69,6 +69,8 @@ contains
       call both_sides(state, con, fe, i, h, t)
       do c = 1, 3
         if (holds(c,con%kind(i)) == 0) cycle
+        found%constraint(count) = con%id(i)
+        found%component(count) = c
         found%gap(count) = error(c)
         found%triple(:,count) = t
         found%operator(:,:,count) = h(c,:,:)
@@ -185,30 +187,29 @@ contains
 
   !> Solves (H M^-1 H^T) x = -g by dense factors.
   !>
-  !> Reads of bodies inverse_inertia; of gaps gap, triple and operator; writes force, x.
+  !> Reads of gaps gap, triple and operator; writes force, x.
   !>
-  !>   bodies, gaps   handles
+  !>   gaps           handle
   !>   n              rows of gaps
+  !>   inverse        (3,3,0:nt-1) blocks of M^-1 of triples
   !>   redundant      added to the diagonal, relative to it, so that redundant joints share the displacement
   !>   regular        out: 0 if the matrix has no factors; then forces are zero
   !>   status         `table_open` or `table_unknown`
-  subroutine solve_gaps(bodies, gaps, n, redundant, regular, status)
-    integer(i8), intent(in) :: bodies(3), gaps
-    integer(i4), intent(in) :: n
-    real(dp), intent(in) :: redundant
+  subroutine solve_gaps(gaps, n, nt, inverse, redundant, regular, status)
+    integer(i8), intent(in) :: gaps
+    integer(i4), intent(in) :: n, nt
+    real(dp), intent(in) :: inverse(3,3,0:nt-1), redundant
     integer(i4), intent(out) :: regular, status
-    type(bodies_and_triples) :: state
     type(joint_gap_table) :: found
     real(dp), allocatable :: matrix(:,:)
     logical :: factored
     integer(i4) :: i
 
     regular = 0
-    call open_bodies(bodies, state, status)
-    if (status == table_open) call open_table(gaps, found, status)
+    call open_table(gaps, found, status)
     if (status /= table_open) return
     allocate (matrix(padded(n),n+4), source=0.0_dp)
-    call fill_matrix(state, found, n, matrix)
+    call fill_matrix(found, n, nt, inverse, matrix)
     do i = 1, n
       matrix(i,i) = matrix(i,i) + merge(redundant*matrix(i,i), 1.0_dp, matrix(i,i) > 0.0_dp)
     end do
@@ -228,19 +229,19 @@ contains
   end subroutine solve_gaps
 
   !> Computes H M^-1 H^T.
-  subroutine fill_matrix(state, found, n, matrix)
-    type(bodies_and_triples), intent(in) :: state
+  subroutine fill_matrix(found, n, nt, inverse, matrix)
     type(joint_gap_table), intent(in) :: found
-    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: n, nt
+    real(dp), intent(in) :: inverse(3,3,0:nt-1)
     real(dp), intent(inout) :: matrix(:,:)
     real(dp), allocatable :: spread(:,:)     ! (3,triples) a row of H M^-1
     integer(i4) :: e, i, j, t
 
-    allocate (spread(3,0:int(state%triples%rows)-1), source=0.0_dp)
+    allocate (spread(3,0:nt-1), source=0.0_dp)
     do j = 0, n - 1
       do e = 1, 16
         t = found%triple(e,j)
-        if (t >= 0) spread(:,t) = spread(:,t) + matmul(state%triples%inverse_inertia(:,:,t), found%operator(:,e,j))
+        if (t >= 0) spread(:,t) = spread(:,t) + matmul(inverse(:,:,t), found%operator(:,e,j))
       end do
       do i = j, n - 1
         do e = 1, 16
@@ -255,33 +256,53 @@ contains
     end do
   end subroutine fill_matrix
 
-  !> Moves bodies by M^-1 H^T x.  Velocities keep their values, but the angular velocity of a turned rigid body changes so that its angular momentum
-  !> in space stays the same.
+  !> Computes the displacement M^-1 H^T x of triples.
   !>
-  !> Reads of bodies kind, pointers, node_count, mode_count, tensor and inverse_inertia; of gaps triple, operator and force; writes conf and velo.
+  !> Reads of gaps triple, operator and force.
   !>
-  !>   bodies, gaps   handles
+  !>   gaps           handle
   !>   n              rows of gaps
+  !>   inverse        (3,3,0:nt-1) blocks of M^-1
+  !>   moved          (3,0:nt-1) out
   !>   status         `table_open` or `table_unknown`
-  subroutine move_bodies(bodies, gaps, n, status)
-    integer(i8), intent(in) :: bodies(3), gaps
-    integer(i4), intent(in) :: n
+  subroutine displace(gaps, n, nt, inverse, moved, status)
+    integer(i8), intent(in) :: gaps
+    integer(i4), intent(in) :: n, nt
+    real(dp), intent(in) :: inverse(3,3,0:nt-1)
+    real(dp), intent(inout) :: moved(3,0:nt-1)
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
     type(joint_gap_table) :: found
-    real(dp), allocatable :: moved(:,:)
-    integer(i4) :: b, c, e, i, t, v
+    integer(i4) :: e, i, t
 
-    call open_bodies(bodies, state, status)
-    if (status == table_open) call open_table(gaps, found, status)
+    call open_table(gaps, found, status)
     if (status /= table_open) return
-    allocate (moved(3,0:int(state%triples%rows)-1), source=0.0_dp)
+    moved = 0.0_dp
     do i = 0, n - 1
       do e = 1, 16
         t = found%triple(e,i)
-        if (t >= 0) moved(:,t) = moved(:,t) + found%force(i)*matmul(state%triples%inverse_inertia(:,:,t), found%operator(:,e,i))
+        if (t >= 0) moved(:,t) = moved(:,t) + found%force(i)*matmul(inverse(:,:,t), found%operator(:,e,i))
       end do
     end do
+  end subroutine displace
+
+  !> Moves bodies by displacements of their triples.  Velocities keep their values, but the angular velocity of a turned rigid body changes so that its
+  !> angular momentum in space stays the same.
+  !>
+  !> Reads of bodies kind, pointers, node_count, mode_count and tensor; writes conf and velo.
+  !>
+  !>   bodies         handles
+  !>   moved          (3,0:nt-1)
+  !>   status         `table_open` or `table_unknown`
+  subroutine move_bodies(bodies, nt, moved, status)
+    integer(i8), intent(in) :: bodies(3)
+    integer(i4), intent(in) :: nt
+    real(dp), intent(in) :: moved(3,0:nt-1)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    integer(i4) :: b, c, e, v
+
+    call open_bodies(bodies, state, status)
+    if (status /= table_open) return
     associate (conf => state%configurations%conf)
       do b = 0, int(state%bodies%rows, i4) - 1
         c = state%bodies%conf_ptr(b)

@@ -33,5 +33,17 @@ class Elsewhere:
         """Return a mask of the constraints that break, from those that break here; None: none."""
         return found
 
+    def all_gaps(self, gaps, count: int, largest: float) -> tuple:
+        """Return the gaps of joints in all processes (JointGapTable), with the triples of the whole model, their number and the largest, from those found here."""
+        return gaps, count, largest
+
+    def inverse_inertia(self, bodies) -> np.ndarray:
+        """Return the inverse inertia (3, 3, n) of all triples of the whole model."""
+        return bodies.triples.inverse_inertia[:, :, : bodies.triples.n]
+
+    def here(self, triples: np.ndarray) -> np.ndarray:
+        """Return the columns of triples that this process holds, from those (3, n) of the whole model."""
+        return triples
+
 
 NOWHERE = Elsewhere()

@@ -24,6 +24,7 @@ from ..bodies.table import BodyKind, BodyTable
 from ..kinds import DRIVES, JOINTS
 from ..tables import Table, opened
 from . import user
+from .elsewhere import NOWHERE, Elsewhere
 from .table import ConstraintKind, ConstraintTable
 
 SLIDING = tuple(kind for kind in JOINTS if kind.family.slides)
@@ -39,6 +40,7 @@ DENSE = 150  # rows up to which dense factors are faster than sparse ones
 
 _list_gaps = _kernels.joint_closing.list_gaps
 _solve_gaps = _kernels.joint_closing.solve_gaps
+_displace = _kernels.joint_closing.displace
 _move_bodies = _kernels.joint_closing.move_bodies
 
 
@@ -46,6 +48,8 @@ class JointGapTable(Table):
     """Components of the user's constraints that hold, at the end of a step."""
 
     COLUMNS = {
+        "constraint": ((), "i8", 0),  # identifier
+        "component": ((), "i4", 0),  # of its local frame, from 1
         "gap": ((), "f8", 0.0),  # [length]
         "force": ((), "f8", 0.0),  # x: the displacement is M^-1 H^T x
         "triple": ((16,), "i4", -1),  # velocity triples of the master (8) and the slave (8), -1: none
@@ -103,7 +107,7 @@ def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.n
     }
 
 
-def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilon: float) -> None:
+def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilon: float, elsewhere: Elsewhere = NOWHERE) -> None:
     """Close the gaps of the user's joints at the end of a step.
 
     Parameters
@@ -114,15 +118,14 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
         End of the step.
     epsilon : float
         Geometric epsilon [length]; gaps below 1E-12 of it are not corrected.
+    elsewhere : Elsewhere
+        Gaps of joints that other processes hold.
     """
     with user.present(constraints, bodies, time):
-        gaps, count, largest = _gaps(constraints, bodies)
+        gaps, count, largest = elsewhere.all_gaps(*_gaps(constraints, bodies))
         if largest > 1e-12 * epsilon:
-            regular, status = _solve_gaps(bodies.handles, gaps.handle, count, REDUNDANT) if count <= DENSE else (0, 0)
-            opened(status)
-            if not regular:
-                gaps.force[:count] = _forces(bodies, gaps, count)
-            opened(_move_bodies(bodies.handles, gaps.handle, count))
+            moved = _displacement(gaps, count, elsewhere.inverse_inertia(bodies))
+            opened(_move_bodies(bodies.handles, elsewhere.here(moved)))
             if compiled(bodies).count:
                 ends = np.array([constraints.master[: constraints.user_count], constraints.slave[: constraints.user_count]])
                 if (bodies.kind[ends[ends >= 0]] == BodyKind.FINITE_ELEMENT).any():
@@ -161,18 +164,29 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[JointGapTabl
     return gaps, count, largest
 
 
-def _forces(bodies: BodyTable, gaps: JointGapTable, count: int) -> np.ndarray:
+def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray) -> np.ndarray:
+    """Return the displacement (3, triples) that closes gaps and is smallest in the metric of masses; `inverse` (3, 3, triples): of inertia."""
+    regular, status = _solve_gaps(gaps.handle, count, inverse, REDUNDANT) if count <= DENSE else (0, 0)
+    opened(status)
+    if not regular:
+        gaps.force[:count] = _forces(gaps, count, inverse)
+    moved = np.zeros((3, inverse.shape[2]), order="F")
+    opened(_displace(gaps.handle, count, inverse, moved))
+    return moved
+
+
+def _forces(gaps: JointGapTable, count: int, inverse: np.ndarray) -> np.ndarray:
     """Solve (H M^-1 H^T) x = -g by sparse factors."""
     from scipy.sparse import bsr_array, csc_array, diags_array
     from scipy.sparse.linalg import splu
 
-    triples = bodies.triples.n
+    triples = inverse.shape[2]
     number, place = np.nonzero(gaps.triple[:, :count].T >= 0)
     columns = 3 * gaps.triple[place, number][:, None] + np.arange(3)
     values = gaps.operator[:, place, number].T
     operator = csc_array((values.ravel(), (np.repeat(number, 3), columns.ravel())), (count, 3 * triples))
-    inverse = bodies.triples.inverse_inertia[:, :, :triples].transpose(2, 0, 1)
-    metric = bsr_array((np.ascontiguousarray(inverse), np.arange(triples), np.arange(triples + 1)))
+    blocks = np.ascontiguousarray(inverse.transpose(2, 0, 1))
+    metric = bsr_array((blocks, np.arange(triples), np.arange(triples + 1)))
     matrix = (operator @ (metric @ operator.T)).tocsc()
     diagonal = matrix.diagonal()
     regular = matrix + diags_array(REDUNDANT * diagonal + (diagonal <= 0.0))

@@ -116,6 +116,8 @@ class Part:
         Rows of the bodies that it owns.
     mine : ndarray of bool (n,)
         Bodies whose motion it computes for all: those that it owns, and in the first process the obstacles.
+    triples : ndarray of int
+        Triples of the whole model that its bodies have.
     linked, breakable : bool
         Whether the whole model has constraints of the user, and ones that break.
 
@@ -170,13 +172,17 @@ class Part:
 
     def _note_constraints(self) -> None:
         """Note what all processes need of the constraints of the user in the whole model."""
-        bodies, constraints = self.model.bodies, self.model.constraints
+        model = self.model
+        bodies, constraints = model.bodies, model.constraints
         users = np.arange(constraints.user_count)
         still = bodies.view("kind") == BodyKind.OBSTACLE
         ends = pairs_of_rows(constraints, users, ~still)
         two = (ends >= 0).all(axis=0)
         self.linked, self.breakable = users.size > 0, bool(np.isfinite(constraints.strength[users]).any())
         self.links, self._linking = bodies.id[ends[:, two]], constraints.id[users[two]]
+        self._first_triples = bodies.view("id").copy(), bodies.view("velo_ptr").copy()
+        if model.joint_correction and self.linked:
+            self.inverse_inertia = bodies.triples.view("inverse_inertia").copy(order="F")  # of bodies that do not deform it is constant
         acted = np.unique(ends[ends >= 0])
         self.driven = bodies.id[acted[still[acted]]]  # obstacles on which constraints act
 
@@ -199,8 +205,10 @@ class Part:
         self.mine = self.owned | ~self.moving if self.world.rank == MOVER else self.owned
         size = bodies.view("kind"), bodies.view("node_count"), bodies.view("mode_count")
         self.spans = {"conf": (bodies.view("conf_ptr").copy(), conf_triples(*size)), "velo": (bodies.view("velo_ptr").copy(), velo_triples(*size))}
+        ids, first = self._first_triples
+        self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
         self._start = bodies.view("extents").copy()
-        self.used = 0.0
+        self.used, self.jump = 0.0, np.zeros(bodies.n)
         self.arrangement = getattr(self, "arrangement", 0) + 1
 
     def _rows(self, ids: np.ndarray) -> np.ndarray:
@@ -257,7 +265,7 @@ class Part:
         """One time step, at the end of which copies are in the states of their originals."""
         model = self.model
         workspace_of(model.geometry, model.bodies).rank = self.world.rank
-        users = model.constraints.user_count
+        users, self.jump = model.constraints.user_count, np.zeros(model.bodies.n)
         model.advance(solver, self.elsewhere)
         self.first_new = model.geometry.workspace.first_new - (users - model.constraints.user_count)  # constraints of the user may be gone
 
@@ -298,7 +306,11 @@ class Part:
         """Return a bound of `moved` after the next step, within which boxes are looked at when bodies have made half of their way."""
         bodies = self.model.bodies
         moved = np.abs(bodies.view("extents") - self._start).max(axis=0)
-        return float((moved + self.model.step * speeds(bodies))[self.owned].max(initial=0.0))
+        return float((moved + self.model.step * speeds(bodies) + self.jump)[self.owned].max(initial=0.0))
+
+    def note_jump(self, moved: np.ndarray) -> None:
+        """Note displacements (3, triples) by which the correction of joints moves bodies at the end of a step."""
+        self.jump = lengths(self.model.bodies, moved)
 
     def refuse_far(self) -> None:
         """Raise SolfecError if `used`, equal in all processes, is more than a quarter of the reach."""
@@ -309,11 +321,15 @@ class Part:
 
 
 def speeds(bodies) -> np.ndarray:
-    """Return bounds (n,) of the speeds of the points of bodies: |v| + |w| times the diagonal of the box of a rigid body."""
+    """Return bounds (n,) of the speeds of the points of bodies."""
+    return lengths(bodies, bodies.triples.velo)
+
+
+def lengths(bodies, triples: np.ndarray) -> np.ndarray:
+    """Return bounds (n,) of what triples, turns and then translations, do to points of bodies: |v| + |w| times the diagonal of the box of a rigid body."""
     size = np.linalg.norm(bodies.view("extents")[3:] - bodies.view("extents")[:3], axis=0)
-    velo = bodies.triples.velo
     first = bodies.view("velo_ptr")
-    return np.linalg.norm(velo[:, first + 1], axis=0) + np.linalg.norm(velo[:, first], axis=0) * size
+    return np.linalg.norm(triples[:, first + 1], axis=0) + np.linalg.norm(triples[:, first], axis=0) * size
 
 
 def check(model) -> None:
@@ -329,7 +345,6 @@ def check(model) -> None:
     refused = {
         "springs by Python functions": constraints.has_functions(),
         "motors by Python functions": bool((constraints.motor[users] & Motor.CALLED).any()),
-        "constraints and SOLFEC.joint_correction, which moves all bodies at once,": model.joint_correction and constraints.user_count > 0,
         "extents of the scene": model.extents is not None,
         "quasi-statics": not model.dynamic,
         "forces by Python functions": model.loads.in_python,

@@ -1,6 +1,6 @@
 """What the parts of a model tell one another about the user's constraints, beside the sweeps.
 
-The first step of a joint, an impact, and a constraint that breaks concern constraints of other parts.  All processes ask the same questions
+The first step of a joint, an impact, a constraint that breaks, and the correction of joints concern constraints of other parts.  All processes ask the same questions
 in the same order, since they know whether the whole model has constraints.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..constraints.elsewhere import Elsewhere
+from ..constraints.joint_correction import JointGapTable
 from ..kinds import BodyKind
 
 
@@ -62,3 +63,30 @@ class SharedJoints(Elsewhere):
         users = constraints.user_count
         result[:users] = np.isin(constraints.id[:users], broken)
         return result
+
+    def all_gaps(self, gaps: JointGapTable, count: int, largest: float) -> tuple[JointGapTable, int, float]:
+        """Return the gaps of joints in all processes, with the triples of the whole model, from those found here.
+
+        Every process then solves for all of them, with the same numbers in the same order: that of constraints and their components.
+        """
+        part, constraints = self.part, self.part.model.constraints
+        counted = constraints.id[np.flatnonzero(part.counts(np.arange(constraints.user_count)))]
+        mine = np.flatnonzero(np.isin(gaps.constraint[:count], counted))
+        columns = {name: getattr(gaps, name)[..., mine] for name in gaps.COLUMNS}
+        columns["triple"] = np.where(columns["triple"] >= 0, np.append(part.triples, -1)[columns["triple"]], -1)
+        several = part.world.gathered(columns)
+        joined = {name: np.concatenate([one[name] for one in several], axis=-1) for name in gaps.COLUMNS}
+        order = np.lexsort((joined["component"], joined["constraint"]))
+        result = JointGapTable()
+        result.append(order.size, **{name: column[..., order] for name, column in joined.items()})
+        return result, order.size, float(np.abs(joined["gap"]).max(initial=0.0))
+
+    def inverse_inertia(self, bodies) -> np.ndarray:
+        """Return the inverse inertia (3, 3, n) of all triples of the whole model."""
+        return self.part.inverse_inertia
+
+    def here(self, triples: np.ndarray) -> np.ndarray:
+        """Return the columns of displacements of triples that the part holds, from those (3, n) of the whole model."""
+        moved = triples[:, self.part.triples]
+        self.part.note_jump(moved)
+        return moved

@@ -41,7 +41,7 @@ def test_bodies_that_cross_leaves_keep_the_bits_of_the_whole(size):
     whole, still = course(model, 1, 30)
     parts, moves = course(model, size, 30, balance=Balance(1.05, 1.0, 5))
     assert parts == whole
-    assert still == 0 and moves > 2 * size
+    assert still == 0 and moves >= 2 * size  # every process moves bodies at least twice
 
 
 def unequal():

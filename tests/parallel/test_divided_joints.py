@@ -10,9 +10,10 @@ from jointed import Scene, X, Z
 from processes import spmd
 
 from solfec import BALL, FIX_POINT, HINGE, MOTOR, PUT_RIGID_LINK, PUT_SPRING, SET_VELOCITY, divided
+from solfec.constraints import user
 from solfec.divided import Divided
 from solfec.errors import SolfecError
-from solfec.kinds import Energy
+from solfec.kinds import ConstraintKind, Energy
 from solfec.parallel.colours import WORD, hashes
 from solfec.parallel.communicator import Alone
 from solfec.parallel.part import check
@@ -86,6 +87,35 @@ def test_the_sweeps_may_go_backwards_and_end_by_the_merit():
 
     model = jointed.held_to_space().model
     assert course(model, 3, 10, make=make)[0] == course(model, 1, 10, make=make)[0]
+
+
+def test_corrected_joints_close_in_all_parts():
+    model = jointed.mechanisms().model
+    model.joint_correction = True
+
+    def displace(whole, step):
+        """The correction then moves the body, and what is joined to it, far in one step."""
+        if step == 9:
+            whole.bodies.configurations.conf[:, whole.bodies.conf_ptr[17] + 3] += (0.2, -0.1, 0.0)
+
+    whole, _ = course(model, 1, 20, between=displace, make=quick)
+    parts, moves = course(model, 3, 20, between=displace, make=quick)
+    assert parts == whole and moves > 3
+    run = Divided(model, Alone(), quick(), Balance(), NOTHING)
+    for _ in range(10):
+        run.advance()
+    with user.present(model.constraints, model.bodies, model.time):
+        held = np.isin(model.constraints.kind[: model.constraints.user_count], [ConstraintKind.FIXPNT, ConstraintKind.RIGLNK])
+        apart = model.constraints.point[:, : held.size] - model.constraints.other_point[:, : held.size]
+        assert np.abs(np.linalg.norm(apart, axis=0) - model.constraints.length[: held.size])[held].max() < 1e-6
+
+
+def test_joints_that_are_not_corrected_are_named():
+    model = jointed.linked().model
+    model.joint_correction = True
+    copies = [copy.deepcopy(model) for _ in range(2)]
+    spmd(2, lambda world: Divided(copies[world.rank], world, solver(), Balance(), NOTHING).advance())
+    assert all("fixed directions between two bodies (constraint 12)" in one.uncorrected.told() for one in copies)
 
 
 def test_the_penalty_solver_sweeps_constraints_alike_in_all_parts():
@@ -224,12 +254,7 @@ def test_what_constraints_need_of_one_process_is_refused():
     scene = Scene()
     box, other = scene.box((0, 0, 0)), scene.box((2, 0, 0))
     model = scene.model
-    model.joint_correction = True
-    check(model)  # without joints it does nothing
     hinge = HINGE(box, None, (0, 0, 0), Z)
-    with pytest.raises(SolfecError, match="a model with constraints and SOLFEC.joint_correction, which moves all bodies at once, cannot be shared"):
-        check(model)
-    model.joint_correction = False
     check(model)
     MOTOR(hinge, "RATE", lambda time: time)
     with pytest.raises(SolfecError, match="motors by Python functions"):

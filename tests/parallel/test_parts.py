@@ -11,7 +11,6 @@ ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import models  # noqa: E402
-import python_costs  # noqa: E402
 from processes import spmd  # noqa: E402
 
 from solfec.errors import SolfecError  # noqa: E402
@@ -191,10 +190,10 @@ def test_what_cannot_be_divided_yet_is_refused():
     soft = models.soft_cubes(2, 2)
     with pytest.raises(SolfecError, match="cannot be shared by processes yet; only obstacles and rigid bodies can"):
         Part(soft, Alone(), 1.0)
-    hanging = python_costs.chains(3, 4)
-    hanging.joint_correction = True
-    with pytest.raises(SolfecError, match="a model with constraints and SOLFEC.joint_correction, which"):
-        Part(hanging, Alone(), 1.0)
+    quasi = models.block(2)
+    quasi.dynamic = False
+    with pytest.raises(SolfecError, match="a model with quasi-statics cannot be shared"):
+        Part(quasi, Alone(), 1.0)
     model = models.block(2)
     with pytest.raises(SolfecError, match="reach 1e-06 of parts of a model must be at least 8e-06"):
         Part(model, Alone(), 1e-6)
