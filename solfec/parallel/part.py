@@ -341,10 +341,8 @@ def check(model) -> None:
         kind = BodyKind(int(bodies.kind[body])).name
         raise SolfecError(f"{bodies.name(int(bodies.id[body]), kind)} cannot be shared by processes yet; only obstacles and rigid bodies can")
     cohesive = np.isin(model.surface_materials.view("model"), UNSHARED)
-    users = slice(0, constraints.user_count)
+    _refuse_functions(constraints)
     refused = {
-        "springs by Python functions": constraints.has_functions(),
-        "motors by Python functions": bool((constraints.motor[users] & Motor.CALLED).any()),
         "extents of the scene": model.extents is not None,
         "quasi-statics": not model.dynamic,
         "forces by Python functions": model.loads.in_python,
@@ -356,6 +354,17 @@ def check(model) -> None:
     for what, present in refused.items():
         if present:
             raise SolfecError(f"a model with {what} cannot be shared by processes yet")
+
+
+def _refuse_functions(constraints: ConstraintTable) -> None:
+    """Raise SolfecError for constraints with Python functions, which may read a model that no process has within a step."""
+    users = slice(0, constraints.user_count)
+    springs = np.flatnonzero((constraints.kind[users] == ConstraintKind.SPRING) & (constraints.curve[users] < 0))
+    if springs.size:
+        raise SolfecError(f"constraint {constraints.id[springs[0]]} is a spring by a Python function, which processes cannot share; give points of its curve")
+    motors = np.flatnonzero(constraints.motor[users] & Motor.CALLED)
+    if motors.size:
+        raise SolfecError(f"joint {constraints.joint[motors[0]]} has a motor by a Python function, which processes cannot share; give a TIME_SERIES")
 
 
 def least_reach(model) -> float:

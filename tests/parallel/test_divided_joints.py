@@ -257,10 +257,10 @@ def test_what_constraints_need_of_one_process_is_refused():
     hinge = HINGE(box, None, (0, 0, 0), Z)
     check(model)
     MOTOR(hinge, "RATE", lambda time: time)
-    with pytest.raises(SolfecError, match="motors by Python functions"):
+    with pytest.raises(SolfecError, match="joint 1 has a motor by a Python function, which processes cannot share; give a TIME_SERIES"):
         check(model)
     MOTOR(hinge, "RATE", 1.0)
     check(model)
     PUT_SPRING(box, (0, 0, 0), other, (2, 0, 0), lambda stroke, rate: -stroke, (-1, 1))
-    with pytest.raises(SolfecError, match="springs by Python functions"):
+    with pytest.raises(SolfecError, match="constraint 4 is a spring by a Python function, which processes cannot share; give points of its curve"):
         check(model)
