@@ -157,6 +157,7 @@ class Part:
         mine, size = self.world.rank, self.world.size
         self.reach = float(reach)
         held = self.held(places, reach)
+        self.holders = [places.ids[mask] for mask in held] if self.driven.size and mine == MOVER else []
         owner, others = places.owner, [rank for rank in range(size) if rank != mine]
         self._sent = {rank: places.ids[held[rank] & (owner == mine)] for rank in others}
         self._received = {rank: places.ids[held[mine] & (owner == rank)] for rank in others}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
 from .colours import WORD, colour
-from .part import Part
+from .part import MOVER, Part
 from .sums import largest_of, ordered_nowhere, summed, words
 
 _begin = _kernels.part_sweeps.begin_parts
@@ -107,10 +108,18 @@ class PartSweeps(ConstraintSolver):
         self.everything = tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items()} for plan in (part.sent, part.received))
 
     def _choose_rows(self, local, swept: np.ndarray) -> None:
-        """Choose the rows to sweep; find those of each colour, and what is exchanged after each of them."""
+        """Choose the rows to sweep; find those of each colour, and what is exchanged after each of them.
+
+        Rows on obstacles have no colour, since an obstacle may carry thousands: process `MOVER`, which holds all of them, sweeps them last.
+        """
         part = self.part
+        on_obstacles = ((self.ends >= 0) & ~part.moving[self.ends]).any(axis=0)
+        last = np.flatnonzero(on_obstacles).astype(np.int32)
+        swept = swept[~on_obstacles[swept]]
         self.judged = np.intersect1d(self.counted, swept)
-        if self._known(self.ends[:, swept], swept):
+        if part.world.rank == MOVER:
+            self.judged = np.append(self.judged, last)
+        if self._known(swept, last):
             return
         colours, used = colour(part, self.ends[:, swept])
         count = int(part.world.largest(np.array([colours.max(initial=-1) + 1.0]))[0])
@@ -121,26 +130,63 @@ class PartSweeps(ConstraintSolver):
             changed = used[c // WORD] >> c % WORD & 1 > 0
             plans = ({rank: bodies[changed[bodies]] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
             self.plans.append(tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items() if b.size} for plan in plans))
+        self.last = last
+        self._plan_last()
 
-    def _known(self, ends: np.ndarray, swept: np.ndarray) -> bool:
+    def _plan_last(self) -> None:
+        """List what `MOVER` sends after its sweep of the rows on obstacles: their reactions, and momenta of the other bodies on which they act."""
+        part, last = self.part, self.last
+        first, width = part.spans["velo"]
+        ends, ids = self.ends[:, last], part.model.bodies.view("id")
+        other = np.where((ends >= 0) & part.moving[ends], ends, -1).max(axis=0, initial=-1)  # the moving body, if there is one
+        if part.world.rank == MOVER:
+            chosen = {rank: (other < 0) | np.isin(ids[other], held) for rank, held in enumerate(part.holders) if rank != MOVER}
+        else:
+            chosen = {MOVER: np.ones(last.size, bool)}
+        rows, triples = {}, {}
+        for rank, mask in chosen.items():
+            if mask.any():
+                bodies = np.unique(other[mask & (other >= 0)])
+                rows[rank], triples[rank] = last[mask], ranges(first[bodies], width[bodies])
+        none = {}, {}
+        self.last_plans = ((rows, none[0]), (triples, none[1])) if part.world.rank == MOVER else ((none[0], rows), (none[1], triples))
+
+    def _known(self, swept: np.ndarray, last: np.ndarray) -> bool:
         """Whether the rows of all processes, and the bodies on which they act, are those of the last step, so that their colours are known."""
-        ids = np.where(ends >= 0, self.part.model.bodies.id[np.maximum(ends, 0)], 0)
-        state = self.part.arrangement, ids, swept
-        last = self._coloured
-        same = last is not None and last[0] == state[0] and all(map(np.array_equal, last[1:], state[1:]))
+        ids = np.append(self.part.model.bodies.view("id"), 0)
+        state = self.part.arrangement, ids[self.ends[:, swept]], swept, ids[self.ends[:, last]], last
+        before = self._coloured
+        same = before is not None and before[0] == state[0] and all(map(np.array_equal, before[1:], state[1:]))
         self._coloured = state
         return self.part.world.largest(np.array([not same], float))[0] == 0.0
 
     def _sweep(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
-        """Sweep all colours once, or backwards in the opposite order."""
-        momentum = local.triples.momentum
-        for listed, plan in zip(self.lists[::-1], self.plans[::-1]) if backwards else zip(self.lists, self.plans):
+        """Sweep all colours once, then the rows on obstacles; or backwards in the opposite order."""
+
+        def visit(listed: np.ndarray) -> None:
             listed = np.ascontiguousarray(listed[::-1]) if backwards else listed
             _, status = _sweep(
                 local.handles, listed, local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter, sums, counts
             )
             opened(status)
+
+        momentum = local.triples.momentum
+        if backwards:
+            self._sweep_last(local, visit)
+        for listed, plan in zip(self.lists[::-1], self.plans[::-1]) if backwards else zip(self.lists, self.plans):
+            visit(listed)
             self.part.copy_columns(momentum, *plan)
+        if not backwards:
+            self._sweep_last(local, visit)
+
+    def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
+        """Sweep the rows on obstacles."""
+        if self.part.driven.size:
+            if self.part.world.rank == MOVER:
+                visit(self.last)
+            reactions, momenta = self.last_plans
+            self.part.copy_columns(local.rows.R, *reactions)
+            self.part.copy_columns(local.triples.momentum, *momenta)
 
     def _gather(self, local) -> None:
         """Compute momenta from reactions; copies get those of their owners."""

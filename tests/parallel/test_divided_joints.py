@@ -187,9 +187,10 @@ def test_merit_and_residual_are_those_of_the_whole():
         assert (model.report.merit, model.report.residual) == pytest.approx(merit.evaluate(model.local_dynamics), rel=1e-9)
 
 
-def test_an_obstacle_may_carry_more_constraints_than_a_word_has_colours():
+@pytest.mark.parametrize("kind", ["OBSTACLE", "RIGID"])
+def test_a_body_may_carry_more_constraints_than_a_word_has_colours(kind):
     scene = Scene()
-    beam = scene.box((0, 0, 2), (20, 20, 0.2), kind="OBSTACLE")
+    beam = scene.box((0, 0, 2), (20, 20, 0.2), kind=kind)
     FIX_POINT(beam, (0, 0, 2))
     for k in range(WORD + 9):
         at = (k % 9 - 4.0, k // 9 - 4.0, 0.0)
