@@ -386,5 +386,7 @@ def pairs_of_rows(constraints: ConstraintTable, order: np.ndarray, moving: np.nd
     Contacts, and joints of mechanisms between two bodies, do not act on obstacles (fortran/solvers/row_order.f90).
     """
     sides = np.array([constraints.master[order], constraints.slave[order]])
-    acting = (constraints.kind[order] != ConstraintKind.CONTACT) & ((constraints.joint[order] == 0) | (sides[1] < 0))
-    return np.sort(np.where((sides >= 0) & (moving[np.maximum(sides, 0)] | acting), sides, -1), axis=0)
+    acted = moving[np.maximum(sides, 0)]
+    if constraints.user_count:
+        acted |= (constraints.kind[order] != ConstraintKind.CONTACT) & ((constraints.joint[order] == 0) | (sides[1] < 0))
+    return np.sort(np.where((sides >= 0) & acted, sides, -1), axis=0)

@@ -23,6 +23,8 @@ _measure = _kernels.part_sweeps.measure_part
 _measure_without_reactions = _kernels.part_sweeps.measure_part_without_reactions
 _finish = _kernels.part_sweeps.finish_parts
 
+FIGURES = np.arange(5)  # that a row adds to those of a sweep (fortran/solvers/part_sweeps.f90)
+NO_ROWS = np.zeros(0, np.int32)
 NO_ENERGY = np.finfo(float).tiny
 UNBOUNDED = 1e300  # merit of rows with errors if there is no free energy (fortran/solvers/constraint_measures.f90)
 
@@ -53,7 +55,7 @@ class PartSweeps(ConstraintSolver):
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
         self._find_rows(local)
-        self._choose_rows(local, self.held)
+        self._choose_rows(local, 0)
         report = self._iterate(local, self.given)
         self.given.take(local, report, self._agreed)
         return report
@@ -70,6 +72,7 @@ class PartSweeps(ConstraintSolver):
         given.make_room()
         if given.meritval < 1.0 and not self._any_velocity(local):
             local.rows.R[:, : local.n] = 0.0  # as in fortran/solvers/gauss_seidel.f90
+        kept, totals = FIGURES if part.driven.size else FIGURES[::2], np.zeros(5)  # without obstacles that constraints move, the others are zero
         sums, counts = np.zeros((5, max(local.n, 1)), order="F"), np.zeros(3, np.int32)
         fallbacks, iterations, error, merit, converged = 0, 0, 0.0, 0.0, False
         left = np.zeros(3, np.int64)
@@ -78,10 +81,11 @@ class PartSweeps(ConstraintSolver):
             iterations += 1
             counts[:] = 0
             self._sweep(local, given, given.reverse and iterations % 2 == 0, sums, counts)
-            terms = sums[:, self.judged]
-            largest = part.world.largest(np.concatenate([largest_of(terms), counts]))
-            left = largest[5:].astype(np.int64)  # of the process that has most of them
-            change, driven_change, size, driven_size, postponed = summed(part.world.total(words(terms, largest[:5])), largest[:5])
+            terms = sums[kept[:, None], self.judged]
+            largest = part.world.largest(np.concatenate([counts, largest_of(terms)]))
+            left = largest[:3].astype(np.int64)  # of the process that has most of them
+            totals[kept] = summed(part.world.total(words(terms, largest[3:])), largest[3:])
+            change, driven_change, size, driven_size, postponed = totals
             fallbacks += int(left[0])
             error = _larger([_relative(change, size), _relative(driven_change, driven_size)])
             if given.meritval < 1.0:
@@ -107,18 +111,22 @@ class PartSweeps(ConstraintSolver):
         first, width = part.spans["velo"]
         self.everything = tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items()} for plan in (part.sent, part.received))
 
-    def _choose_rows(self, local, swept: np.ndarray) -> None:
-        """Choose the rows to sweep; find those of each colour, and what is exchanged after each of them.
+    def _choose_rows(self, local, first_row: int) -> None:
+        """Choose the rows to sweep, from the first one on; find those of each colour, and what is exchanged after each of them.
 
         Rows on obstacles have no colour, since an obstacle may carry thousands: process `MOVER`, which holds all of them, sweeps them last.
         """
         part = self.part
-        on_obstacles = ((self.ends >= 0) & ~part.moving[self.ends]).any(axis=0)
-        last = np.flatnonzero(on_obstacles).astype(np.int32)
-        swept = swept[~on_obstacles[swept]]
-        self.judged = np.intersect1d(self.counted, swept)
-        if part.world.rank == MOVER:
-            self.judged = np.append(self.judged, last)
+        swept, judged, last = self.held, self.counted, NO_ROWS
+        if first_row:
+            swept, judged = swept[swept >= first_row], judged[judged >= first_row]
+        if part.driven.size:
+            on_obstacles = ((self.ends >= 0) & ~part.moving[self.ends]).any(axis=0)
+            last = np.flatnonzero(on_obstacles).astype(np.int32)
+            swept, judged = swept[~on_obstacles[swept]], judged[~on_obstacles[judged]]
+            if part.world.rank == MOVER:
+                judged = np.append(judged, last)
+        self.judged = judged
         if self._known(swept, last):
             return
         colours, used = colour(part, self.ends[:, swept])
@@ -240,7 +248,7 @@ class PartPenalty(PartSweeps):
         velocities = local.rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
         self._find_rows(local)
         if self.part.linked:
-            self._choose_rows(local, self.held[self.held >= contacts])
+            self._choose_rows(local, contacts)
             report = self._iterate(local, self.given.bilateral, whole=False)
             report.solver, report.merit = "PENALTY", 0.0
         else:
