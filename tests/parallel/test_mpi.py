@@ -129,7 +129,7 @@ def test_a_run_is_continued_by_another_number_of_processes(serial, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mechanisms", "brittle", "wall"])
+@pytest.mark.parametrize("name", ["mechanisms", "brittle", "wall", "held_to_space", "linked"])
 def test_a_run_with_joints_is_continued_by_another_number_of_processes(name, tmp_path):
     one, many = tmp_path / "one", tmp_path / "many"
     for directory in (one, many):
