@@ -9,7 +9,7 @@ from courses import NOTHING, contents, course, solver
 from jointed import Scene, X, Z
 from processes import spmd
 
-from solfec import BALL, FIX_POINT, HINGE, MOTOR, PUT_RIGID_LINK, PUT_SPRING, SET_VELOCITY, divided
+from solfec import BALL, DISTANCE, FIX_POINT, FORCE, HINGE, MOTOR, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_VELOCITY, TIME_SERIES, divided
 from solfec.constraints import user
 from solfec.divided import Divided
 from solfec.errors import SolfecError
@@ -77,6 +77,35 @@ def test_what_callbacks_do_to_constraints_reaches_all_parts():
             whole.states.set_velocity(int(bodies[3]), (0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
 
     assert course(model, 3, 30, between=change)[0] == course(model, 1, 30, between=change)[0]
+
+
+def test_a_stopped_joint_stops_links_of_the_same_obstacle_in_all_parts():
+    scene = Scene()
+    beam = scene.box((5, 0, 1), (10, 1, 0.1), kind="OBSTACLE")
+    BALL(scene.box((0, 0, 0.4), velocity=(0, 1, 0), spin=(1, 0, 0)), beam, (0, 0, 0.9))
+    DISTANCE(scene.box((10, 0, 0), velocity=(0, 2, 0)), beam, (10, 0, 0), (10, 0, 0.9))
+    whole, _ = course(scene.model, 1, 4, looks=1)
+    assert course(scene.model, 2, 4, looks=1)[0] == whole
+
+
+def test_impacts_pass_through_reactions_of_this_step_alone(monkeypatch):
+    """The rope is slack when the ball strikes; a part that moves neither of its ends has its old reaction."""
+    monkeypatch.setattr(divided, "REACH", 50.0)  # all bodies are in all parts
+    scene = Scene()
+    one, two, three = (scene.box((k, 0, 0)) for k in (0, 1, 2))
+    scene.ball((0, 0.46, 0), velocity=(0, -2, 0))
+    for k in range(3):
+        scene.box((4 + k, 0, 0))
+    ROPE(one, two, (0.2, 0, 0), (0.8, 0, 0))
+    BALL(two, three, (1.5, 0, 0))
+    FORCE(one, "SPATIAL", (0, 0, 0), X, TIME_SERIES([0, -500, 0.01, -500, 0.011, 2000]))
+    model = scene.model
+    for _ in range(5):
+        model.advance(solver())
+    rope = model.constraints.kind[: model.constraints.user_count] == ConstraintKind.SPAN
+    assert abs(model.constraints.R[2, : rope.size][rope][0]) > 100
+    never = Balance(1e9, 1.0, 1000)  # bodies keep their owners
+    assert course(model, 2, 20, looks=1, balance=never)[0] == course(model, 1, 20, looks=1)[0]
 
 
 def test_the_sweeps_may_go_backwards_and_end_by_the_merit():
