@@ -9,7 +9,20 @@ from courses import NOTHING, contents, course, solver
 from jointed import Scene, X, Z
 from processes import spmd
 
-from solfec import BALL, DISTANCE, FIX_POINT, FORCE, HINGE, MOTOR, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_VELOCITY, TIME_SERIES, divided
+from solfec import (
+    BALL,
+    DISTANCE,
+    FIX_POINT,
+    FORCE,
+    HINGE,
+    MOTOR,
+    PUT_RIGID_LINK,
+    PUT_SPRING,
+    ROPE,
+    SET_VELOCITY,
+    TIME_SERIES,
+    divided,
+)
 from solfec.constraints import user
 from solfec.divided import Divided
 from solfec.errors import SolfecError
