@@ -146,7 +146,7 @@ class Domain:
             step_limit.limit_step(self)
             self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
             self._standing = WITHIN
-            contact_work, friction_work = self._time_step.run(solver)
+            contact_work, friction_work = self._time_step.run(solver, elsewhere.has_nothing)
         except BaseException:
             self._standing = BROKEN_OFF if self._standing == WITHIN else READY
             raise

@@ -50,8 +50,8 @@ class TimeStep:
         self.detection = Detection(model, self._hold_cohesive, self._note_swallowed)
         self.shares = JointShares()
 
-    def run(self, solver) -> tuple[float, float]:
-        """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions."""
+    def run(self, solver, whole: bool = True) -> tuple[float, float]:
+        """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions.  `whole`: the model has all joints."""
         model, spent, detection, local = self.model, self.timings, self.detection, self.model.local_dynamics
         bodies, constraints, step = model.bodies, model.constraints, model.step
         integration = motion if model.dynamic else quasi_static
@@ -79,7 +79,7 @@ class TimeStep:
         model.report = self._solve(solver)
         spent.end("CONSOL")
         works = local.apply_reactions()
-        if constraints.user_count:
+        if whole and constraints.user_count:
             self.shares.share(local)
         self._release_supports()
         integration.correct(bodies, step)

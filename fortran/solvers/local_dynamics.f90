@@ -22,7 +22,6 @@ module local_dynamics
   public :: assemble_rows, assemble_laws, apply_reactions
 
   integer, parameter :: parallel_from = 300   !< rows (or bodies) from which threads pay
-  real(dp), parameter :: leverage = 1024.0_dp !< of a mechanism: velocities that single reactions make, over those that motors and springs ask for
 
   !> Outcomes besides 0 and `table_unknown`.
   integer(i4), parameter :: entries_lack = 1, unknown_body = 2, singular_block = 3
@@ -242,11 +241,13 @@ contains
   !>   n                 number of rows
   !>   dynamic, step     1: dynamics; h [time]
   !>   epsilon           gap up to which bodies touch [length]
+  !>   asked             out: largest velocity that laws along axes of joints prescribe
   !>   failed, status    0 done; `singular_block` W_aa, in row `failed`; `table_unknown`
-  subroutine assemble_laws(bodies, constraints, materials, local, n, dynamic, epsilon, step, failed, status)
+  subroutine assemble_laws(bodies, constraints, materials, local, n, dynamic, epsilon, step, asked, failed, status)
     integer(i8), intent(in) :: bodies(3), constraints, materials, local(6)
     integer(i4), intent(in) :: n, dynamic
     real(dp), intent(in) :: epsilon, step
+    real(dp), intent(out) :: asked
     integer(i4), intent(out) :: failed, status
     type(bodies_and_triples) :: state
     type(constraint_table), target :: con
@@ -255,6 +256,7 @@ contains
     integer(i4) :: a, i
 
     failed = -1
+    asked = 0.0_dp
     call open_all(bodies, constraints, local, state, con, loc, status)
     if (status == table_open) call open_table(materials, mat, status)
     if (status /= table_open) return
@@ -266,7 +268,7 @@ contains
     !$omp end parallel do
     if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) &
       call leave_to_next_step(n, state, con, mat, loc, epsilon, step)
-    call note_drives(n, merge(0.5_dp, 1.0_dp, dynamic /= 0)*step, loc)
+    asked = velocity_of_drives(n, merge(0.5_dp, 1.0_dp, dynamic /= 0)*step, loc)
     do a = 0, n - 1
       loc%rows%patch(a) = a
       if (continues_patch(con, loc, a)) loc%rows%patch(a) = loc%rows%patch(a-1)
@@ -275,16 +277,13 @@ contains
     if (failed >= 0) status = singular_block
   end subroutine assemble_laws
 
-  !> Adds to `speed` what laws along axes of joints prescribe as velocities.
-  !>
-  !> Where a motor presses a mechanism against a spring, nothing moves and B is round-off, but reactions balance these velocities in all rows,
-  !> through levers, and leave their round-off.
-  subroutine note_drives(n, half_step, loc)
+  !> The largest velocity that laws along axes of joints prescribe.
+  real(dp) function velocity_of_drives(n, half_step, loc) result(asked)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: half_step
     type(local_tables), intent(in) :: loc
     class(row_family), pointer :: family
-    real(dp) :: asked, velocity
+    real(dp) :: velocity
     integer(i4) :: a
 
     asked = 0.0_dp
@@ -294,8 +293,7 @@ contains
       velocity = family%length(loc%rows%law(:,a))/half_step
       if (velocity > asked .and. velocity <= huge(1.0_dp)) asked = velocity
     end do
-    loc%rows%speed(0:n-1) = max(loc%rows%speed(0:n-1), leverage*asked)
-  end subroutine note_drives
+  end function velocity_of_drives
 
   !> Whether row a is another cohesive point of the two primitives of the previous row.
   pure function continues_patch(con, loc, a) result(answer)

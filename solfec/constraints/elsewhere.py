@@ -10,6 +10,8 @@ ALL_ROWS = np.zeros(0, np.int32)
 class Elsewhere:
     """Nothing: one process moves the whole model."""
 
+    has_nothing = True
+
     def matters(self, here: bool) -> bool:
         """Whether something is done in a step: if it is `here`, or if all processes do it together."""
         return here

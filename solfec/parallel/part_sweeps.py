@@ -54,11 +54,17 @@ class PartSweeps(ConstraintSolver):
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
+        self._regard_all(local)
         self._find_rows(local)
         self._choose_rows(local, 0)
         report = self._iterate(local, self.given)
         self.given.take(local, report, self._agreed)
         return report
+
+    def _regard_all(self, local) -> None:
+        """Raise `rows.speed` to what motors and springs of joints ask for in any process."""
+        if self.part.linked:
+            local.regard(float(self.part.world.largest(np.array([local.asked]))[0]))
 
     def _agreed(self, fault: str) -> str:
         """Return a contradiction that a process has found and that is new, or ''."""
@@ -246,6 +252,7 @@ class PartPenalty(PartSweeps):
         contacts = local.contacts
         report = self.given.solve_contacts(local)
         velocities = local.rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
+        self._regard_all(local)
         self._find_rows(local)
         if self.part.linked:
             self._choose_rows(local, contacts)

@@ -21,6 +21,8 @@ class SharedJoints(Elsewhere):
     part : Part
     """
 
+    has_nothing = False
+
     def __init__(self, part):
         self.part = part
 

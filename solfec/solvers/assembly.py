@@ -75,7 +75,7 @@ def assemble_laws(local) -> None:
     SolfecError
         A constraint acts on bodies that it cannot move.
     """
-    failed, status = _assemble_laws(
+    local.asked, failed, status = _assemble_laws(
         local.bodies.handles, local.constraints.handle, local.materials.handle, local.handles, local.n, local.dynamic, local.epsilon,
         local.step,
     )  # fmt: skip

@@ -33,6 +33,7 @@ NO_ROLLING = (
     "{} does not solve rolling and spinning friction (SURFACE_MATERIAL, 'rolling_length', 'spinning_length'); use GAUSS_SEIDEL_SOLVER or AUTO_SOLVER"
 )
 
+LEVERAGE = 1024.0  # of a mechanism: velocities that single reactions make, over those that motors and springs ask for
 NO_VELOCITY = 1e-120  # squares of smaller ones could underflow; well below the errors that `constraint_measures` counts as none
 
 #: Rows above which contacts are swept by colours unless a solver says otherwise.
@@ -150,6 +151,8 @@ class LocalDynamics:
         Upper bound of the number of off-diagonal blocks of W.
     epsilon : float
         Gap up to which bodies touch.
+    asked : float
+        Largest velocity that laws along axes of joints ask for.
     held : ndarray
         Rows of springs with Python functions; solvers take their reactions from `spring_functions`.
     unmet : ndarray
@@ -172,7 +175,7 @@ class LocalDynamics:
         self.unmet = np.zeros(0)
         self.colour_ptr = np.zeros(MOST_COLOURS + 1, np.int32)
         self.step = 0.0
-        self.epsilon = 0.0
+        self.epsilon = self.asked = 0.0
         self.dynamic = True
         self._join_handles()
 
@@ -239,10 +242,21 @@ class LocalDynamics:
             for part in self._implicit_rows:
                 part.add()
         assemble_laws(self)
+        self.regard(self.asked)
         if constraints.user_count and (constraints.kind[: constraints.user_count] == SPRING).any():
             self._find_held(assemble_springs(self))
         if self.stored:
             assemble_blocks(self, laying_out=not self.coupled, adding=True)
+
+    def regard(self, asked: float) -> None:
+        """Raise `rows.speed`, the size of the terms of velocities, to what motors and springs of joints ask for.
+
+        Where a motor presses a mechanism against a spring, nothing moves and B is round-off.  But reactions balance these velocities in all rows,
+        through levers, and leave their round-off.
+        """
+        if asked > 0.0:
+            speed = self.rows.speed[: self.n]
+            np.maximum(speed, LEVERAGE * asked, out=speed)
 
     def has_implicit_rows(self) -> bool:
         """Whether rows act on implicit bodies."""
