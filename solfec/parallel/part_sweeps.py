@@ -62,7 +62,7 @@ class PartSweeps(ConstraintSolver):
         return report
 
     def _regard_all(self, local) -> None:
-        """Raise `rows.speed` to what motors and springs of joints ask for in any process."""
+        """Raise `rows.speed` to the velocities of motors and springs of joints in all processes."""
         if self.part.linked:
             local.regard(float(self.part.world.largest(np.array([local.asked]))[0]))
 

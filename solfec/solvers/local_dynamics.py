@@ -249,7 +249,7 @@ class LocalDynamics:
             assemble_blocks(self, laying_out=not self.coupled, adding=True)
 
     def regard(self, asked: float) -> None:
-        """Raise `rows.speed`, the size of the terms of velocities, to what motors and springs of joints ask for.
+        """Raise `rows.speed`, the size of the terms of velocities, to that of motors and springs of joints.
 
         Where a motor presses a mechanism against a spring, nothing moves and B is round-off.  But reactions balance these velocities in all rows,
         through levers, and leave their round-off.
