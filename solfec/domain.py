@@ -31,6 +31,7 @@ from .lives import Cause, Event, Lives
 from .motion_hooks import Hooks
 from .shapes import primitives
 from .shapes.mesh import Mesh
+from .solvers.joint_shares import JointShares
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
 from .solvers.supports import Left
@@ -100,6 +101,7 @@ class Domain:
         self.fractures = Fractures()
         self.swallowed = Swallowed()
         self.supports_left = Left()
+        self.shares = JointShares()
         self._time_step = TimeStep(self)
         self.timings = self._time_step.timings
         self.next_body_id = 1

@@ -445,8 +445,9 @@ class Simulation:
                 progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[course.signal]}")
             progress.end(domain)
             self._tell_balance(balance, progress)
-            if self.verbose == "ON" and (text := averaged_points.told(domain)):
-                progress.note(text)
+            if self.verbose == "ON":
+                for text in filter(None, (averaged_points.told(domain), domain.shares.told())):
+                    progress.note(text)
             interruption.honour()
 
     @contextmanager

@@ -12,7 +12,6 @@ from .bodies.support_stiffness import SupportStiffness
 from .constraints import element_points, user
 from .contact.phase import Detection
 from .solvers import supports
-from .solvers.joint_shares import JointShares
 
 PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step; names of Solfec-1.0
 
@@ -48,7 +47,6 @@ class TimeStep:
         self.model = model
         self.timings = Timings()
         self.detection = Detection(model, self._hold_cohesive, self._note_swallowed)
-        self.shares = JointShares()
 
     def run(self, solver, whole: bool = True) -> tuple[float, float]:
         """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions.  `whole`: the model has all joints."""
@@ -80,7 +78,7 @@ class TimeStep:
         spent.end("CONSOL")
         works = local.apply_reactions()
         if whole and constraints.user_count:
-            self.shares.share(local)
+            model.shares.share(local)
         self._release_supports()
         integration.correct(bodies, step)
         spent.end("TIMINT")

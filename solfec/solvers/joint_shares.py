@@ -29,6 +29,7 @@ class JointShares:
     """Rows of joints that may be redundant, found once per set of bodies and user's constraints."""
 
     def __init__(self):
+        self._shared = self._said = False
         self._examined = (0, 0, 0)
         self._from_end, self._triples = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self._weights = np.zeros((3, 0), order="F")
@@ -45,7 +46,18 @@ class JointShares:
             changed, status = _share_reactions(local.handles, rows, self._weights, self._triples, local.bodies.triples.n)
             opened(status)
             if changed:
+                self._shared = True
                 local.constraints.R[:, local.rows.order[rows]] = local.rows.R[:, rows]
+
+    def told(self) -> str:
+        """Return a note about redundant joints, once; '' if there are none."""
+        if not self._shared or self._said:
+            return ""
+        self._said = True
+        return (
+            "some joints hold motions that other joints hold, too; their shares of the reactions are those of least norm"
+            " (docs/mechanisms.md, Redundant joints; solfec check counts these motions)"
+        )
 
     def _find(self, local: LocalDynamics) -> None:
         """Find the rows of joints in loops, the weights of their components, and velocity triples of their bodies in the order of elimination."""

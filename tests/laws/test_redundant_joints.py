@@ -84,6 +84,15 @@ def test_alike_hinges_of_a_door_carry_equal_parts_of_its_weight(solver, heights)
     assert found[:, 0] == pytest.approx(-weight * 0.5 * levels / (levels @ levels), rel=1e-3, abs=1e-6 * weight)
 
 
+@pytest.mark.parametrize(("heights", "times"), [((0.3, 1.7), 1), ((1.0,), 0)])
+def test_redundant_joints_are_told_once(heights, times, capsys):
+    linkage, _, _ = door(heights)
+    linkage.solfec.verbose = "ON"
+    for _ in range(2):
+        linkage.run(0.003)
+    assert capsys.readouterr().out.count("some joints hold motions that other joints hold, too") == times
+
+
 @each_solver
 def test_hinges_of_a_door_that_swings_share_its_weight_whatever_came_before(solver):
     linkage, leaf, hinges = door((0.3, 1.7))
