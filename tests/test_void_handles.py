@@ -50,6 +50,6 @@ def test_handles_of_no_table_are_refused(module, name):
     kernel = getattr(getattr(_kernels, module), name)
     arguments = arguments_of(kernel)
     returned = kernel(*arguments)
-    assert UNKNOWN in (returned if isinstance(returned, tuple) else (returned,))
+    assert any(np.ndim(value) == 0 and value == UNKNOWN for value in (returned if isinstance(returned, tuple) else (returned,)))
     for argument in arguments:
         assert not isinstance(argument, np.ndarray) or len(np.unique(argument)) == 1

@@ -146,6 +146,7 @@ class ResultsWriter:
                 self._reopen()
             elif self._out.resting and not self._out.wake():
                 self._out.close()
+                self._out = None
                 self._reopen()
             self._store(domain, run or RunRecord())
             self._out.commit()

@@ -15,6 +15,7 @@ from ..kinds import ConstraintKind, Frame
 from . import cuts, places
 
 RED, GREEN, BLUE, GREY, ORANGE, PURPLE = (0.8, 0.1, 0.1), (0.1, 0.55, 0.15), (0.15, 0.25, 0.8), (0.45, 0.45, 0.45), (0.85, 0.4, 0.0), (0.5, 0.1, 0.6)
+EQUAL = 1e-9  # over the sum of moments: differences that count as none
 KINDS = ("frames", "inertia", "boxes", "joints", "labels", "display points")  # kinds of lines and words that commands switch
 MOST_WORDS = 300  # most words that are drawn
 ELLIPSE = 32  # sides of the polygon that stands for an ellipse
@@ -117,12 +118,15 @@ def _frames(made: Overlay, domain, rows: np.ndarray, centres: np.ndarray) -> Non
 def _inertia(made: Overlay, domain, rows: np.ndarray) -> None:
     """Add the ellipsoid of even density that has a body's mass and second moments: axes in red, green, blue from the longest on, three ellipses.
 
-    Second moments S = integral of rho (x - c)(x - c)^T of an ellipsoid with semi-axes a_k are m a_k^2 / 5 along its axes.
+    Second moments S = integral of rho (x - c)(x - c)^T of an ellipsoid with semi-axes a_k are m a_k^2 / 5 along its axes.  Of equal moments, as of a cube,
+    any axes are principal: those of space are taken, instead of what round-off makes of them.
     """
     bodies = domain.bodies
     rows = rows[(bodies.kind[rows] != BodyKind.OBSTACLE) & (bodies.mass[rows] > 0.0)]
     centres = places.centres(domain, rows)
-    values, axes = np.linalg.eigh(places.second_moments(domain, rows))
+    moments = places.second_moments(domain, rows)
+    preferred = EQUAL * np.trace(moments, axis1=1, axis2=2)[:, None, None] * np.diag([2.0, 1.0, 0.0])
+    values, axes = np.linalg.eigh(moments + preferred)
     reach = np.sqrt(5.0 * np.maximum(values, 0.0) / bodies.mass[rows, None])
     ways = [axes[:, :, k] * reach[:, k, None] for k in (2, 1, 0)]
     angle = np.linspace(0.0, 2.0 * np.pi, ELLIPSE + 1)
