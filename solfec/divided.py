@@ -30,8 +30,9 @@ LASTING = 8  # steps for which copies last, if bodies keep their speeds
 BETTER = 0.95  # largest load of a new partition, over that of the old one, for which bodies are worth moving
 PATIENCE = 0.1  # seconds between looks for the file STOP
 PHASE = "PARBAL"
-#: Columns in which processes compare the models that they have made: of bodies, and of the tables of shapes.
+#: Columns in which processes compare the models that they have made: of bodies, of constraints, and of the tables of shapes.
 COMPARED = ("kind", "scheme", "rotation_disabled", "selfcontact", "damping", "mass", "volume", "centre", "tensor")
+COMPARED_CONSTRAINTS = ("id", "kind", "R", "length", "strength", "limits", "motor", "drive")
 SHAPES = {
     "vertices": ("reference", "body"),
     "vertex_lists": ("vertex",),
@@ -115,7 +116,7 @@ class Divided:
         yield "properties of bodies", _bytes_of(bodies, *COMPARED)
         yield "shapes", b"".join(_bytes_of(getattr(model.geometry, table), *columns) for table, columns in SHAPES.items())
         yield "positions and velocities", _bytes_of(bodies.configurations, "conf") + _bytes_of(bodies.triples, "velo") + _bytes_of(bodies, "momentum")
-        yield "constraints", _bytes_of(constraints, "id", "kind", "R") + str(constraints.next_id).encode()
+        yield "constraints", _bytes_of(constraints, *COMPARED_CONSTRAINTS) + str(constraints.next_id).encode()
         yield "time and step", repr((model.step, model.time, model.step_number)).encode()
         yield "loads, materials or other settings", self._described()
 

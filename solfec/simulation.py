@@ -181,6 +181,7 @@ class Simulation:
         self.labels: set[str] = set()  # labels of bodies
         self.fields: dict[str, Callable] = {}  # functions (x, y, z, t) of FIELD objects by label
         self.bases: dict = {}  # registered ReducedBase by label
+        self.automatic: Any = None  # AUTO_SOLVER of runs for which the user names no solver
         self._output = Schedule(0.0, 0.0)
         self._callback: tuple[Schedule, Callable[[], object]] | None = None
         self._snapshots: list[tuple[Snapshots, Schedule | None]] = []

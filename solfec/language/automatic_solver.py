@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import Any
+
 from ..solvers.auto import AutoSolver
 from . import checks
-from .checks import command
+from .checks import BadType, command
 from .solvers import Solver, _count, _outcome, _stored
+
+
+def solver_and_duration(simulation, solver, duration) -> tuple[Any, Any]:
+    """Return the solver and the duration of a run; with a duration alone an AUTO_SOLVER, the same one in all runs of a model."""
+    if duration is not None:
+        return solver, duration
+    if isinstance(solver, bool) or not isinstance(solver, Real):
+        raise BadType("'duration' is missing; give (solfec, solver, duration), or (solfec, duration) for AUTO_SOLVER ()")
+    if simulation.automatic is None:
+        simulation.automatic = AUTO_SOLVER()
+    return simulation.automatic, solver
 
 
 def _columns(value, name: str) -> int:

@@ -18,6 +18,7 @@ from ..results import results_file
 from ..simulation import Simulation
 from ..solvers.foreign_solver import Solves
 from . import checks, session
+from .automatic_solver import solver_and_duration
 from .bodies import BODY, CONSTRAINT
 from .checks import BadValue, command
 from .handles import Model
@@ -216,7 +217,7 @@ class SOLFEC(Model):
         self._simulation.cleanup = checks.switch(value, "cleanup")
 
     @command("SOLFEC.steps")
-    def steps(self, solver: Solver | Solves, duration: float) -> Iterator[float]:
+    def steps(self, solver: Solver | Solves | float, duration: float | None = None) -> Iterator[float]:
         """Run as RUN does, step by step: iterate over the times at which steps end.
 
         Output, callbacks, the file STOP and signals are processed before each time is yielded.  A loop that is left early ends the run, and
@@ -230,6 +231,7 @@ class SOLFEC(Model):
             Time to simulate, from the present time on.
         """
         simulation = self._simulation
+        solver, duration = solver_and_duration(simulation, solver, duration)
         refuse_variants(solver)
         return simulation.steps(constraint_solver(solver), checks.positive(duration, "duration"))
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import SolfecError
 from ..solvers.foreign_solver import Solves
 from . import checks, session
+from .automatic_solver import solver_and_duration
 from .checks import BadValue, command
 from .handles import simulation_of
 from .hints import Numbers, Switch
@@ -18,7 +19,7 @@ from .solvers import CoSolver, Solver, constraint_solver, refuse_variants
 
 
 @command("RUN")
-def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> None:
+def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves | float, duration: float | None = None) -> None:
     """Run a simulation; in READ mode do nothing. Under the viewer (-v) the window runs it.
 
     Parameters
@@ -26,11 +27,12 @@ def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> 
     solfec : SOLFEC
     solver
         Constraint solver, e.g. GAUSS_SEIDEL_SOLVER, a HYBRID_SOLVER, or any object with a method ``solve (local)`` that writes reactions to
-        ``local.rows.R`` (docs/solvers.md, A solver of your own).
+        ``local.rows.R`` (docs/solvers.md, A solver of your own).  RUN (solfec, duration) takes AUTO_SOLVER ().
     duration : float
         Time to simulate, from the present time on.
     """
     simulation = simulation_of(solfec)
+    solver, duration = solver_and_duration(simulation, solver, duration)
     if (viewed := session.current().viewed) is not None and simulation.mode == "WRITE":
         made = solver if isinstance(solver, CoSolver) else constraint_solver(solver)
         if isinstance(solver, CoSolver):

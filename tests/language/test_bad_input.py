@@ -184,6 +184,8 @@ CASES = [
     ("failure callback missing", "GAUSS_SEIDEL_SOLVER(1E-3, 100, failure='CALLBACK')", ValueError, "'callback'"),
     ("unknown penalty variant", "PENALTY_SOLVER('SEMI')", ValueError, "'variant' must be one of 'IMPLICIT', 'EXPLICIT'"),
     ("duration of zero", "RUN(solfec, gs, 0)", ValueError, "'duration' must be positive"),
+    ("duration of zero alone", "RUN(solfec, 0)", ValueError, "'duration' must be positive"),
+    ("no duration", "RUN(solfec, gs)", TypeError, "'duration' is missing; give (solfec, solver, duration), or (solfec, duration) for AUTO_SOLVER ()"),
     ("solver is a number", "RUN(solfec, 1, 1)", TypeError, "'solver' must be a constraint solver object, or one with a method solve (local), not int"),
     ("negative output interval", "OUTPUT(solfec, -1)", ValueError, "'interval' must not be negative"),
     ("compression by a bool", "OUTPUT(solfec, 1, True)", TypeError, "'compression' must be a string"),

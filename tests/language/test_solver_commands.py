@@ -201,3 +201,10 @@ def test_the_experimental_solver_of_old_inputs_is_newtons_and_says_so(run):
     """)
     assert outcome.out.split()[-5:] == ["1e-10", "50", "10", "True", "True"], outcome.err
     assert outcome.err.count("NEWTON_SOLVER solves in its place") == 1
+
+
+def test_a_duration_alone_takes_auto_solver(good):
+    told = "\nprint(bodies[0].velo, bodies[2].conf, solfec.ncon)\n"
+    given = good(CUBES.format(count=3) + "solver = AUTO_SOLVER()\nRUN(solfec, solver, 0.02)\nRUN(solfec, solver, 0.01)" + told)
+    alone = good(CUBES.format(count=3) + "RUN(solfec, 0.02)\nfor time in solfec.steps(0.01): pass" + told, "-w", "-y")
+    assert alone == given

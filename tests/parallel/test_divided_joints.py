@@ -307,3 +307,11 @@ def test_what_constraints_need_of_one_process_is_refused():
     PUT_SPRING(box, (0, 0, 0), other, (2, 0, 0), lambda stroke, rate: -stroke, (-1, 1))
     with pytest.raises(SolfecError, match="constraint 4 is a spring by a Python function, which processes cannot share; give points of its curve"):
         check(model)
+
+
+def test_a_joint_that_differs_in_one_process_is_told():
+    models = [jointed.mechanisms().model for _ in range(2)]
+    row = int(np.flatnonzero(models[1].constraints.view("kind") == ConstraintKind.TORSIONAL)[0])
+    models[1].constraints.drive[0, row] += 0.5
+    with pytest.raises(SolfecError, match="they differ in constraints;"):
+        spmd(2, lambda world: Divided(models[world.rank], world, quick(), OFTEN, NOTHING))
