@@ -203,6 +203,14 @@ def chain(correction, step=1e-3):
     return solfec
 
 
+@pytest.mark.slow
+def test_joints_do_not_drift_in_a_hundred_thousand_steps():
+    held = chain("ON")
+    for _ in range(10):
+        s.RUN(held, s.AUTO_SOLVER(1e-10), 10.0)
+        assert gaps(held) < 1e-8
+
+
 def test_joints_stay_together_when_they_are_corrected_axes_between_bodies_among_them():
     loose, held = chain("OFF"), chain("ON")
     for solfec in (loose, held):
