@@ -8,7 +8,7 @@ module island_factor
   use block_factor, only: block_lu, analyse, factorise, solve_factored
   use body_factor, only: body_lu, analyse_bodies, factorise_bodies, solve_bodies
   use contact_iterations, only: solve3
-  use island_problem, only: island
+  use island_problem, only: island, cone_contact
   implicit none
   private
   public :: island_lu, analyse_island, factorise_island, solve_island_factor, solve_accurately
@@ -28,6 +28,7 @@ module island_factor
 
   integer(i4), parameter :: bodies_from = 24      !< fewest rows of an island for which factors by bodies are considered
   integer(i4), parameter :: rows_up_to = 1500     !< most rows of an island for which factors by rows are considered
+  integer(i4), parameter :: linear_rows_up_to = 6000  !< the same of islands of joints alone, such as chains, which fill in little
   real(dp), parameter :: always = 2e4_dp          !< block products up to which factors by rows are taken without comparison
   integer(i4), parameter :: refinements = 4
   real(dp), parameter :: enough = 1e-13_dp        !< residual of an accurate solution, relative to the right-hand side
@@ -43,7 +44,7 @@ contains
 
     n = part%n
     by_bodies = part%nodes > 0 .and. n >= bodies_from
-    by_rows = n <= rows_up_to .or. .not. by_bodies
+    by_rows = n <= merge(rows_up_to, linear_rows_up_to, any(part%kind(0:n-1) == cone_contact)) .or. .not. by_bodies
     factor%products = huge(1.0_dp)
     if (by_rows) then
       call analyse(n, part%ptr, part%col, factor%rows)

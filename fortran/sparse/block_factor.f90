@@ -42,12 +42,12 @@ contains
     integer(i4), intent(in) :: ptr(0:n), col(0:*)
     type(block_lu), intent(out) :: factor
     integer(i8), allocatable :: adjacent(:,:)
-    integer(i4), allocatable :: degree(:), struct_ptr(:), struct(:), grown(:)
+    integer(i4), allocatable :: degree(:), lowest(:), struct_ptr(:), struct(:), grown(:)
     integer(i8) :: bits
     integer(i4) :: words, v, a, k, c, j, first, count, best
 
     words = (n + 63)/64
-    allocate(adjacent(0:words-1,0:n-1), degree(0:n-1), struct_ptr(0:n), struct(0:max(16, 8*ptr(n))-1))
+    allocate(adjacent(0:words-1,0:n-1), degree(0:64*words-1), lowest(0:words-1), struct_ptr(0:n), struct(0:max(16, 8*ptr(n))-1))
     allocate(factor%order(0:n-1), factor%place(0:n-1))
     factor%n = n
     adjacent = 0_i8
@@ -59,19 +59,22 @@ contains
         adjacent(a/64,c) = ibset(adjacent(a/64,c), mod(a, 64))
       end do
     end do
+    degree = huge(1_i4)
     do a = 0, n - 1
       degree(a) = int(sum(popcnt(adjacent(:,a))), i4)
+    end do
+    do j = 0, words - 1
+      lowest(j) = minval(degree(64*j:64*j+63))
     end do
     factor%products = 0.0_dp
     struct_ptr(0) = 0
     do k = 0, n - 1
-      v = -1
-      best = huge(1_i4)
-      do a = 0, n - 1
-        if (degree(a) < best) then
-          best = degree(a)
-          v = a
-        end if
+      ! the first row of the lowest degree
+      j = minloc(lowest, dim=1) - 1
+      best = lowest(j)
+      v = 64*j
+      do while (degree(v) /= best)
+        v = v + 1
       end do
       factor%order(k) = v
       factor%place(v) = k
@@ -92,12 +95,14 @@ contains
       end do
       struct_ptr(k+1) = count
       degree(v) = huge(1_i4)
+      lowest(v/64) = minval(degree(64*(v/64):64*(v/64)+63))
       do j = first, count - 1
         a = struct(j)
         adjacent(:,a) = ior(adjacent(:,a), adjacent(:,v))
         adjacent(v/64,a) = ibclr(adjacent(v/64,a), mod(v, 64))
         adjacent(a/64,a) = ibclr(adjacent(a/64,a), mod(a, 64))
         degree(a) = int(sum(popcnt(adjacent(:,a))), i4)
+        lowest(a/64) = minval(degree(64*(a/64):64*(a/64)+63))
       end do
       factor%products = factor%products + real(count - first, dp)**2
     end do
