@@ -62,7 +62,7 @@ contains
     type(constraint_table), intent(in) :: con
     integer, intent(in) :: side
     integer(i4), intent(in) :: i, k
-    real(dp) :: g(3,8), nodes(3,8), jacobian
+    real(dp) :: g(3,8), nodes(3,8), natural(3,8), jacobian
     integer(i4) :: e, first
     integer :: a, size
 
@@ -73,7 +73,8 @@ contains
     do a = 1, size
       nodes(:,a) = fe%reference(:,first+fe%element_node(a,e))
     end do
-    call reference_gradients(size, nodes, matmul(node_coordinates(size), con%weights(:,side,i)), g, jacobian)
+    natural = node_coordinates(size)
+    call reference_gradients(size, nodes, matmul(natural, con%weights(:,side,i)), g, jacobian)
   end function point_gradients
 
   !> The gradient F of deformation at the point of a constraint.

@@ -20,8 +20,8 @@ from .. import _kernels
 from ..bodies import finite_element_motion
 from ..bodies.failures import raise_failure
 from ..bodies.finite_elements import compiled
-from ..bodies.table import BodyKind, BodyTable
-from ..kinds import DRIVES, JOINTS
+from ..bodies.table import BodyTable
+from ..kinds import DRIVES, JOINTS, Scheme
 from ..tables import Table, opened
 from . import user
 from .elsewhere import NOWHERE, Elsewhere
@@ -35,6 +35,7 @@ for _kinds, _treatment in ((JOINTS, 1), (SLIDING, 2), (PRESCRIBED, 3), (DRIVES, 
 HOLDS = np.zeros((3, TREATMENT.size), np.int32, order="F")  # components whose drift is corrected
 for _kind in ConstraintKind:
     HOLDS[[2] if _kind in DRIVES else [0, 1] if _kind.family.masked else list(_kind.components), _kind] = 1
+CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinates
 REDUNDANT = 1e-12  # added to the diagonal, so that redundant joints share the displacement
 DENSE = 150  # rows up to which dense factors are faster than sparse ones
 
@@ -117,23 +118,21 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
     time : float
         End of the step.
     epsilon : float
-        Geometric epsilon [length]; gaps below 1E-12 of it are not corrected.
+        Geometric epsilon [length]; gaps below `CLOSED` of it, round-off of coordinates, are not corrected.
     elsewhere : Elsewhere
         Gaps of joints that other processes hold.
     """
     with user.present(constraints, bodies, time):
         gaps, count, largest = elsewhere.all_gaps(*_gaps(constraints, bodies))
-        if largest > 1e-12 * epsilon:
+        if largest > CLOSED * epsilon:
             moved = _displacement(gaps, count, elsewhere.inverse_inertia(bodies))
             opened(_move_bodies(bodies.handles, elsewhere.here(moved)))
-            if compiled(bodies).count:
-                ends = np.array([constraints.master[: constraints.user_count], constraints.slave[: constraints.user_count]])
-                if (bodies.kind[ends[ends >= 0]] == BodyKind.FINITE_ELEMENT).any():
-                    _strain(bodies)
+            if compiled(bodies).count and (bodies.scheme[compiled(bodies).rows] == Scheme.DEF_EXP).any():
+                _strain(bodies)
 
 
 def _strain(bodies: BodyTable) -> None:
-    """Give finite elements the energies and strains of their new places; the limit of the next step depends on them.
+    """Give finite elements the energies and strains of their new places; the limit of explicit steps depends on them.
 
     Raises
     ------
