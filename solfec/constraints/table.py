@@ -116,11 +116,6 @@ class ConstraintTable(Table):
         """Number of contacts; they are the last rows."""
         return self.n - self.user_count
 
-    def has_functions(self) -> bool:
-        """Whether springs have Python functions, known or, in a continued run, not yet given again."""
-        users = slice(0, self.user_count)
-        return bool(((self.kind[users] == ConstraintKind.SPRING) & (self.curve[users] < 0)).any())
-
     def new_ids(self, count: int) -> np.ndarray:
         """Return `count` new identifiers."""
         ids = np.arange(self.next_id, self.next_id + count)
