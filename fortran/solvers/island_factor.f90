@@ -28,7 +28,8 @@ module island_factor
 
   integer(i4), parameter :: bodies_from = 24      !< fewest rows of an island for which factors by bodies are considered
   integer(i4), parameter :: rows_up_to = 1500     !< most rows of an island for which factors by rows are considered
-  integer(i4), parameter :: linear_rows_up_to = 6000  !< the same of islands of joints alone, such as chains, which fill in little
+  integer(i4), parameter :: linear_rows_up_to = 6000  !< the same of islands of joints alone,
+  integer(i4), parameter :: blocks_per_row = 16   !< if rows are coupled with so many others at most
   real(dp), parameter :: always = 2e4_dp          !< block products up to which factors by rows are taken without comparison
   integer(i4), parameter :: refinements = 4
   real(dp), parameter :: enough = 1e-13_dp        !< residual of an accurate solution, relative to the right-hand side
@@ -44,7 +45,10 @@ contains
 
     n = part%n
     by_bodies = part%nodes > 0 .and. n >= bodies_from
-    by_rows = n <= merge(rows_up_to, linear_rows_up_to, any(part%kind(0:n-1) == cone_contact)) .or. .not. by_bodies
+    by_rows = n <= rows_up_to
+    ! rows of joints alone fill in little, unless many of them act on one body
+    if (.not. any(part%kind(0:n-1) == cone_contact)) by_rows = n <= linear_rows_up_to .and. part%ptr(n) <= blocks_per_row*n
+    by_rows = by_rows .or. .not. by_bodies
     factor%products = huge(1.0_dp)
     if (by_rows) then
       call analyse(n, part%ptr, part%col, factor%rows)
