@@ -351,6 +351,7 @@ class JournalledFile(PagedFile):
         write_all(self._journal, data, self._end)
         self._end += len(data)
         self.records.append(record)
+        self._watched = False  # a fork of this process may write next
 
     def commit(self) -> None:
         """Make all writes since the last commit effective, or raise the first OSError of a write."""

@@ -18,7 +18,7 @@ import solfec as s
 from solfec import _kernels, results
 from solfec.errors import SolfecError
 from solfec.language import session
-from solfec.results import journal
+from solfec.results import frame_file, journal
 from solfec.results import open_files as kept
 
 
@@ -284,13 +284,14 @@ def test_a_forked_process_leaves_the_results_and_the_journal_of_its_parent_alone
             before = files()
             seen.append(forked(lambda: None))
             assert files() == before
-            seen.append(forked(lambda: solfec._simulation._write()))
-            assert files() == before
+            for patience in (frame_file.LONGEST_WAIT, 0.0):  # frames in records, and those that datasets take at once
+                seen.append(forked(lambda patience=patience: (setattr(frame_file, "LONGEST_WAIT", patience), solfec._simulation._write())))
+                assert [len(one) for one in files()] == [len(one) for one in before] and files() == before
             seen.append(forked(lambda: run(model("out/child"), 3)))
 
     s.CALLBACK(solfec, 1e-3, (), fork)
     run(solfec, 10)
-    assert seen == [0, 3, 0]
+    assert seen == [0, 3, 3, 0]
     assert len(results.open("out/m").times) == 11 and sorted(os.listdir("out/m")) == ["STATE", "m.h5"]
     assert len(results.open("out/child").times) == 4
 
