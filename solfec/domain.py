@@ -6,6 +6,8 @@ Every phase of a step (`time_step`) works on whole arrays; no Python code here l
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -138,6 +140,13 @@ class Domain:
             A callback of a force or of a failing solver requests another step, or other bodies and constraints; an error interrupted
             the last step.
         """
+        phases = self.open_step(elsewhere)
+        with self.step_in_progress():
+            works = phases.run(solver, elsewhere.has_nothing)
+        self.close_step(works, elsewhere)
+
+    def open_step(self, elsewhere: Elsewhere = NOWHERE) -> TimeStep:
+        """Begin a step; return its phases, which run once each in their order, within `step_in_progress`, before `close_step`."""
         if self._standing != READY:
             self._refuse_to_advance()
         if self.hooks.before:
@@ -147,17 +156,29 @@ class Domain:
             self.settle()
             step_limit.limit_step(self)
             self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
-            self._standing = WITHIN
-            contact_work, friction_work = self._time_step.run(solver, elsewhere.has_nothing)
         except BaseException:
-            self._standing = BROKEN_OFF if self._standing == WITHIN else READY
+            self._standing = READY
             raise
+        self._standing = WITHIN
+        return self._time_step
+
+    @contextmanager
+    def step_in_progress(self) -> Iterator[None]:
+        """Make errors of a phase break off the model: its bodies stand in the midst of a step."""
+        try:
+            yield
+        except BaseException:
+            self._standing = BROKEN_OFF
+            raise
+
+    def close_step(self, works: tuple[float, float], elsewhere: Elsewhere = NOWHERE) -> None:
+        """End a step: advance time, count works of contacts, finish joints, break and remove bodies, and call hooks."""
         self._standing = READY
         since, number = self.clock_origin  # time is a multiple of a constant step, so that rounding does not accumulate
         self.step_number += 1
         self.time = since + (self.step_number - number) * self.step
-        self.contact_energy += contact_work
-        self.friction_energy += friction_work
+        self.contact_energy += works[0]
+        self.friction_energy += works[1]
         self.sparsified = self._time_step.detection.removed
         elsewhere.end_motion()
         self._finish_joints(elsewhere)

@@ -109,10 +109,10 @@ class Course:
         What asks the run to end: a signal, the file STOP.
     """
 
-    def __init__(self, domain: Domain, solver, requests: Requests):
+    def __init__(self, domain: Domain, solver, requests: Requests, advance: Callable[[], None] | None = None):
         # `Divided` has the same members
         self.model, self._requests = domain, requests
-        self.advance = lambda: domain.advance(solver)
+        self.advance = advance or (lambda: domain.advance(solver))
         self.collect = self.show = self.take = self.end = lambda: None  # the whole model is here
         self.stop = False
 
@@ -199,6 +199,7 @@ class Simulation:
         self._world = communicator.world()
         self._balance = partition.Balance()
         self._course: Course | Divided | None = None
+        self._advance: Callable[[], None] | None = None  # makes a step in the present run, if not the model itself
         self._frames_elsewhere = 0  # frames that process 0 has written, in other processes
         if mode != "READ" and outpath is not None and check is None and self._world.rank == 0:
             self._open(keep_old)
@@ -280,12 +281,15 @@ class Simulation:
             elif written if schedule is None else schedule.due(domain.time, domain.step):
                 snapshots.take(domain)
 
-    def run(self, solver, duration: float) -> None:
+    def run(self, solver, duration: float, advance: Callable[[], None] | None = None) -> None:
         """Run for `duration` with the given constraint solver (docs/language-running.md, RUN); do nothing in READ mode.
 
         The number of steps follows from the duration, up to a millionth of a step; the last state is always
         written.  A STOP file, a callback that returns 0, INT and TERM end the run after the present step.
+
+        `advance` makes a step of the model instead of `Domain.advance`: it calls the same phases, or others.
         """
+        self._advance = advance
         for _ in self._started(solver, duration, every_step=False):
             pass
 
@@ -295,6 +299,7 @@ class Simulation:
         Output, callbacks, STOP and signals are processed after every step, as in `run`, before the time is yielded.  An iterator
         that is closed or deleted ends the run, and the last state is written.
         """
+        self._advance = None
         return self._started(solver, duration, every_step=True)
 
     def _started(self, solver, duration: float, every_step: bool) -> Iterator[float]:
@@ -475,7 +480,7 @@ class Simulation:
         if self._world.size > 1 or coloured:
             described = partial(settings.as_bytes, self.domain, solver)
             return Divided(self.domain, self._world, solver, self._balance, requests, described)
-        return Course(self.domain, solver, requests)
+        return Course(self.domain, solver, requests, self._advance)
 
     def _tell_balance(self, balance: Balance, progress: Progress) -> None:
         """Print energy and momentum of the run, and warn if their errors exceed those of the schemes."""

@@ -50,17 +50,28 @@ class TimeStep:
 
     def run(self, solver, whole: bool = True) -> tuple[float, float]:
         """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions.  `whole`: the model has all joints."""
-        model, spent, detection, local = self.model, self.timings, self.detection, self.model.local_dynamics
-        bodies, constraints, step = model.bodies, model.constraints, model.step
-        integration = motion if model.dynamic else quasi_static
+        self.predict()
+        self.detect()
+        self.assemble(solver.stored_form, solver.colouring)
+        self.solve(solver)
+        return self.correct(whole)
+
+    def predict(self) -> None:
+        """Move bodies by half a step, compute free velocities u*, and what the user's constraints prescribe."""
+        model, spent = self.model, self.timings
         spent.start()
         self._choose_supports()
-        integration.predict(bodies, model.loads, model.time, step)
+        self._integration.predict(model.bodies, model.loads, model.time, model.step)
         spent.end("TIMINT")
-        user.update(constraints, bodies, model.time + step, step)
+        user.update(model.constraints, model.bodies, model.time + model.step, model.step)
         spent.end("CONUPD")
-        if bodies.embedded:
-            within_step(bodies).place_vertices(bodies, model.geometry)
+
+    def detect(self) -> None:
+        """Move shapes with the bodies, update known contacts and find new ones."""
+        model, spent, detection = self.model, self.timings, self.detection
+        spent.start()
+        if model.bodies.embedded:
+            within_step(model.bodies).place_vertices(model.bodies, model.geometry)
         detection.move_shapes()
         spent.end("TIMINT")
         detection.follow_contacts()
@@ -68,21 +79,40 @@ class TimeStep:
         detection.find_contacts()
         if model.cracks.faces:
             crack_bonds.bond(model)
-        if bodies.finite_elements.count:
+        if model.bodies.finite_elements.count:
             element_points.refer_contacts(model)
         spent.end("CONDET")
+
+    def assemble(self, stored_form: bool | int | None, colouring: str) -> None:
+        """Assemble W, B and the laws of all rows in `local_dynamics`, in the form and order of a solver (ConstraintSolver)."""
+        model, local = self.model, self.model.local_dynamics
+        self.timings.start()
         local.epsilon = model.epsilon
-        local.assemble(constraints, bodies, model.surface_materials, step, model.dynamic, solver.stored_form, solver.colouring)
-        spent.end("LOCDYN")
-        model.report = self._solve(solver)
-        spent.end("CONSOL")
-        works = local.apply_reactions()
-        if whole and constraints.user_count:
-            model.shares.share(local)
+        local.assemble(model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic, stored_form, colouring)
+        self.timings.end("LOCDYN")
+
+    def solve(self, solver) -> None:
+        """Solve C(B + W R, R) = 0 for the reactions R, and keep the solver's report."""
+        self.timings.start()
+        self.model.report = self._solve(solver)
+        self.timings.end("CONSOL")
+
+    def correct(self, whole: bool = True) -> tuple[float, float]:
+        """Apply reactions, compute velocities at the end of the step and move bodies through its second half; return works as `run` does."""
+        model = self.model
+        self.timings.start()
+        works = model.local_dynamics.apply_reactions()
+        if whole and model.constraints.user_count:
+            model.shares.share(model.local_dynamics)
         self._release_supports()
-        integration.correct(bodies, step)
-        spent.end("TIMINT")
+        self._integration.correct(model.bodies, model.step)
+        self.timings.end("TIMINT")
         return works
+
+    @property
+    def _integration(self):
+        """Module that moves the bodies."""
+        return motion if self.model.dynamic else quasi_static
 
     def _hold_cohesive(self) -> None:
         """Move cohesive contacts with their places in finite elements."""

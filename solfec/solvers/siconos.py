@@ -9,23 +9,15 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from ..kinds import ROW_FAMILIES, Cone
-from . import merit, parameters, siconos_process
-from .constraint_solver import ConstraintSolver
+from ..kinds import Cone
+from . import parameters, siconos_process
 from .contact_problem import ContactProblem, norm
-from .gauss_seidel import GaussSeidelSolver
-from .local_dynamics import LocalDynamics, RowKind
-from .reduced_rows import ReducedRows
-from .report import SolverReport
+from .contacts_only import Contacts, ContactsOnlySolver
 from .siconos_library import SOLVERS
 
-FRICTION = 4  # place in the law data of a contact
-CONES = tuple(kind for kind, family in ROW_FAMILIES.items() if family.plain_contact and kind != RowKind.OPEN)
-MOST_ALTERNATIONS = 200
 
-
-class SiconosSolver(ConstraintSolver):
-    """Solver that alternates between contacts, solved by Siconos, and other constraints, solved by Gauss-Seidel.
+class SiconosSolver(ContactsOnlySolver):
+    """Contacts by Siconos; see `ContactsOnlySolver` for other constraints.
 
     Parameters
     ----------
@@ -37,127 +29,35 @@ class SiconosSolver(ConstraintSolver):
         Whether Siconos prints its iterations.
     solver : str
         One of `siconos_library.SOLVERS`.
-
-    Attributes
-    ----------
-    error : str
-        Outcome of the last solution: 'OK', or 'DIVERGED' when Siconos, or the alternation, did not reach its accuracy.
-    iters : int
-        Iterations of Siconos in the last solution, summed over the alternations.
-    alternations : int
-        Number of solutions of the contacts in the last solution.
     """
 
-    stored_form = True  # Siconos needs the blocks of W
-
+    NAME = "SICONOS"
     SETTINGS = ("epsilon", "maxiter", "verbose", "solver")  # kept with results
 
     def __init__(self, epsilon: float = 1e-4, maxiter: int = 1000, verbose: bool = False, solver: str = "NSGS"):
         parameters.positive(epsilon=epsilon, maxiter=maxiter)
         parameters.one_of(SOLVERS, solver=solver)
-        self.epsilon = float(epsilon)
+        super().__init__(float(epsilon))
         self.maxiter = int(maxiter)
         self.verbose = bool(verbose)
         self.solver = solver
-        self.error = "OK"
-        self.iters = 0
-        self.alternations = 0
-        self._others = GaussSeidelSolver(1e-9, 1000, diagepsilon=1e-12, diagmaxiter=100)
 
-    def solve(self, local: LocalDynamics) -> SolverReport:
-        """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
+    def solve_contacts(self, problem: Contacts) -> tuple[np.ndarray, bool, int]:
+        """Call the library.
 
         Raises
         ------
         SolfecError
-            Siconos is not installed or ended its process; a number in W, B or friction is not finite; a contact follows a law of its own.
+            Siconos is not installed or ended its process.
         """
-        rows, n = local.rows, local.n
-        kind = rows.kind[:n]
-        local.refuse_other_laws("SICONOS_SOLVER")
-        local.require_blocks()
-        start = rows.R[:, :n].copy()
-        self.iters = self.alternations = 0
-        converged = self._solved(local, np.flatnonzero(np.isin(kind, CONES)))
-        if not np.isfinite(rows.R[:, :n]).all():
-            rows.R[:, :n] = start
-            converged = False
-        found = self._others.conclude(local)
-        self.error = "OK" if converged and math.isfinite(found.residual) else "DIVERGED"
-        return SolverReport(self.iters, math.nan, found.merit, found.residual, self.error, solver="SICONOS")
-
-    def _solved(self, local: LocalDynamics, cones: np.ndarray) -> bool:
-        """Solve other rows and contacts alternately, in `local.rows.R`, until the laws of both hold."""
-        rows, n, contacts = local.rows, local.n, local.contacts
-        size, counted = local.free_size(), contacts + np.flatnonzero(rows.driving[contacts:n] == 0)
-        problem = _Contacts(local, cones) if cones.size else None
-        for _ in range(MOST_ALTERNATIONS):
-            solved = n == contacts or self._others.sweep(local, contacts, False).status == "OK"
-            if problem is None:
-                return solved
-            code = self._contacts(problem)
-            if code or not solved or n == contacts:
-                return code == 0 and solved
-            local.velocities(rows.U)
-            merit.evaluate(local)
-            if norm(rows.residual[counted]) <= self.epsilon * size:
-                return True
-        return False
-
-    def _contacts(self, problem: _Contacts) -> int:
-        """Compute reactions of the contacts with those of other rows fixed; return the library's code."""
+        if problem.prepared is None:
+            scale = mean_entry(problem.diagonal)
+            problem.prepared = compressed(problem.row, problem.column, problem.off_diagonal, problem.diagonal, scale), scale
         q, start = problem.right_side()
         reactions, code, iterations, _, _ = _call(
-            problem.matrix, problem.scale, q, problem.friction, start, self.solver, self.epsilon, self.maxiter, self.verbose
+            *problem.prepared, q, problem.friction, start, self.solver, self.epsilon, self.maxiter, self.verbose
         )
-        problem.take(reactions)
-        self.iters += iterations
-        self.alternations += 1
-        return code
-
-
-class _Contacts:
-    """The contacts of a step as a separate problem, W in the order of Siconos."""
-
-    def __init__(self, local: LocalDynamics, cones: np.ndarray):
-        rows, n = local.rows, local.n
-        self.local, self.cones = local, cones
-        form = ReducedRows(local)
-        self.free, self.cohesion = form.q, form.cohesion[: local.n]
-        self.friction = rows.law[FRICTION, cones].copy()
-        number = np.full(n, -1)
-        number[cones] = np.arange(cones.size)
-        count = int(rows.block_ptr[n])
-        row = np.repeat(np.arange(n), np.diff(rows.block_ptr[: n + 1]))
-        column, block = local.blocks.column[:count], local.blocks.block[..., :count]
-        inner = (number[row] >= 0) & (number[column] >= 0)
-        self._check()
-        diagonal = rows.diagonal[..., cones]
-        self.scale = mean_entry(diagonal)
-        self.matrix = compressed(number[row[inner]], number[column[inner]], block[..., inner], diagonal, self.scale)
-
-    def right_side(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return free velocities, which include the reactions of other constraints, and reactions to start from, both (3, n)."""
-        rows, cones = self.local.rows, self.cones
-        kept = rows.R[:, cones].copy()
-        rows.R[:, cones] = 0.0
-        free = self.local.velocities(rows.U)[:, cones] - rows.B[:, cones] + self.free[:, cones]
-        rows.R[:, cones] = kept
-        kept[2] += self.cohesion[cones]
-        return free, kept
-
-    def take(self, reactions: np.ndarray) -> None:
-        """Store the reactions from Siconos."""
-        reactions[2] -= self.cohesion[self.cones]
-        self.local.rows.R[:, self.cones] = reactions
-
-    def _check(self) -> None:
-        """Raise an error that names numbers that are not finite, over which the library would end its process."""
-        rows = self.local.rows
-        bad = ~np.isfinite(self.free[:, self.cones]).all(axis=0) | ~np.isfinite(rows.diagonal[..., self.cones]).all(axis=(0, 1))
-        if bad.any():
-            where = self.local.name(int(self.cones[np.argmax(bad)]))
-            raise SolfecError(f"SICONOS_SOLVER: {where} has a free velocity or a W that is not finite")
+        return reactions, code == 0, iterations
 
 
 def mean_entry(diagonal: np.ndarray) -> float:

@@ -1,0 +1,15 @@
+"""The coupling toolbox (docs/coupling.md): what a coupled computation uses, by one import."""
+
+from ..solvers.callable_solver import CallableSolver
+from .buffer import BodyArrays, Buffer, InteractionArrays
+from .graph import DynamicalSystem, Graph, Interaction
+from .local_problem import LocalProblem
+from .open_step import OpenStep
+from .own import SolfecCollisionHandler, SolfecInteractionSolver, SolfecModel, SolfecModeler, SolfecSimulation
+from .roles import CollisionHandler, InteractionSolver, MechanicalModel, Modeler, PhysicalObject, Simulation
+
+__all__ = [
+    "BodyArrays", "Buffer", "CallableSolver", "CollisionHandler", "DynamicalSystem", "Graph", "Interaction", "InteractionArrays",
+    "InteractionSolver", "LocalProblem", "MechanicalModel", "Modeler", "OpenStep", "PhysicalObject", "Simulation", "SolfecCollisionHandler",
+    "SolfecInteractionSolver", "SolfecModel", "SolfecModeler", "SolfecSimulation",
+]  # fmt: skip
