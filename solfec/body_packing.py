@@ -86,6 +86,8 @@ class PackedBodies:
         By identifier, of those bodies that have them.
     loads : PackedLoads
     constraints : PackedConstraints
+    tensions : dict
+        Average tensions of these bodies (bodies/cracks.py).
     factor : tuple
         Step number, identifiers of the bodies that share a factor of form 'TL', and its state for the next step.
     """
@@ -101,6 +103,7 @@ class PackedBodies:
     shapes: dict = field(default_factory=dict)
     labels: dict = field(default_factory=dict)
     cracks: dict = field(default_factory=dict)
+    tensions: dict = field(default_factory=dict)
     factor: tuple | None = None
 
 
@@ -128,6 +131,7 @@ def pack(domain, identifiers) -> PackedBodies:
     for name, source in sources.items():
         setattr(result, name, {body: source[body] for body in ids.tolist() if body in source})
     result.cracks = {body: list(cracks) for body, cracks in result.cracks.items()}
+    result.tensions = {key: value for key, value in domain.cracks.tensions.items() if key[0] in result.cracks}
     remembered = implicit.memory(bodies, domain.step, domain.dynamic)
     if remembered is not None:
         result.factor = domain.step_number, _sharing_factor(bodies), remembered
@@ -160,6 +164,8 @@ def unpack(domain, packed: PackedBodies) -> None:
     for identifier, cracks in packed.cracks.items():
         for crack in cracks:
             domain.cracks.add(identifier, crack)
+    if packed.tensions:
+        domain.cracks.tensions = domain.cracks.tensions | packed.tensions
     _unpack_constraints(domain, packed.constraints)
     constraints.view("evaluated")[:] = -1
     domain.next_body_id = max(domain.next_body_id, int(packed.ids.max(initial=0)) + 1)

@@ -96,13 +96,17 @@ def polyhedra_of(domain, identifier: int) -> list[Polyhedron]:
     return result
 
 
-def check_can_crack(domain, identifier: int) -> None:
-    """Raise ValueError for bodies that no plane can cut."""
+def check_can_crack(domain, identifier: int, average: float | None) -> None:
+    """Raise ValueError for bodies that no plane can cut, and times of averages that do not fit the body's kind."""
     row = domain.body_row(identifier)
     kind, form = BodyKind(int(domain.bodies.kind[row])), Form(int(domain.bodies.form[row]))
     name = domain.bodies.name(identifier)
-    if kind not in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT):
-        raise ValueError(f"{name} is of kind {kind.name}; only PSEUDO_RIGID and FINITE_ELEMENT bodies crack")
+    if kind == BodyKind.OBSTACLE:
+        raise ValueError(f"{name} is an obstacle; obstacles do not crack")
+    if kind == BodyKind.RIGID and average is None:
+        raise ValueError(f"{name} is rigid; give 'average', the time over which the stress that its forces make is averaged (0: a step)")
+    if kind != BodyKind.RIGID and average is not None:
+        raise ValueError(f"'average' is a time for RIGID bodies, whose stress follows from forces; {name} is of kind {kind.name}")
     if form in REDUCED_FORMS:
         raise ValueError(f"{name} is of form {form.label!r}, whose base is of the whole body; it cannot be cut")
     kinds = set(domain.geometry.kinds_of(domain.bodies, row).tolist())
@@ -245,7 +249,7 @@ def add_crack(domain, identifier: int, crack: Crack) -> None:
     ValueError
         A body that cannot crack, a plane that misses its shape or, with `connected`, a point where there is no section.
     """
-    check_can_crack(domain, identifier)
+    check_can_crack(domain, identifier, crack.average)
     if cut_body(domain, identifier, crack) is None:
         where = "has no section at 'point'" if crack.connected else "misses the shape"
         raise ValueError(f"the plane {where} of {domain.bodies.name(identifier)}")
@@ -369,7 +373,7 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
     before = None if cut.exact else _momenta(domain, [identifier])
     children = [_insert(domain, row, part) for part in cut.parts]
     _share(domain, row, children)
-    if len(children) == 1 and cause == Cause.CRACK:
+    if len(children) == 1 and cause == Cause.CRACK and bodies.kind[row] != BodyKind.RIGID:
         bodies.selfcontact[domain.body_row(children[0])] = 1
     changed = 0.0 if before is None else _correct(domain, children, before)
     heirs = Heirs(domain, children, [part.above for part in cut.parts], plane)

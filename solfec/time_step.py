@@ -105,6 +105,8 @@ class TimeStep:
         if whole and model.constraints.user_count:
             model.shares.share(model.local_dynamics)
         self._release_supports()
+        if model.cracks.of_body:
+            model.cracks.average(model)
         self._integration.correct(model.bodies, model.step)
         self.timings.end("TIMINT")
         return works

@@ -2,6 +2,8 @@
 
 A crack opens when the tension n . sigma n exceeds its strength somewhere in its section: sigma is the Cauchy stress, n the normal of
 the plane carried along by the body, F^-T N over its length.  Sections are computed once; all cracks are evaluated together.
+
+The stress of a rigid body is the mean of a step (module rigid_stress), and the tension an average over the time that its crack states.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from ..shapes.plane_cut import Refined, section
 from .finite_elements import compiled, deformation_gradients, weigh
 from .materials import Law
 from .point_values import cauchy_stress, enhancement
+from .rigid_stress import mean_stresses
 from .table import BodyKind, BodyTable
 
 
@@ -33,6 +36,8 @@ class Crack:
         Tensile strength [pressure].
     energy : float
         Fracture energy [energy / area].
+    average : float, optional
+        For rigid bodies: time T over which the tension is averaged, with weights exp (-age/T); 0: the mean of the last step.
     """
 
     point: tuple[float, float, float]
@@ -41,13 +46,14 @@ class Crack:
     connected: bool = False
     strength: float = 0.0
     energy: float = 0.0
+    average: float | None = None
 
     @classmethod
     def of(cls, data: dict) -> Crack:
         """Make a crack from the dictionary of `asdict`, read from JSON; ValueError for invalid data."""
         crack = cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
-        numbers = np.array([*crack.point, *crack.normal, crack.strength, crack.energy], float)
-        if numbers.shape != (8,) or not np.isfinite(numbers).all() or len(crack.surfaces) != 2:
+        numbers = np.array([*crack.point, *crack.normal, crack.strength, crack.energy, crack.average or 0.0], float)
+        if numbers.shape != (9,) or not np.isfinite(numbers).all() or len(crack.surfaces) != 2:
             raise ValueError("a crack has a point, a normal, two surfaces, a strength and an energy")
         return crack
 
@@ -84,6 +90,44 @@ def section_of(bodies: BodyTable, row: int, whole: Refined, crack: Crack, epsilo
     return Section(elements, weigh(compiled(bodies), bodies, rows, elements, np.asfortranarray(points.T))[0])
 
 
+class RigidTensions:
+    """Average tensions across the cracks of rigid bodies.
+
+    Parameters
+    ----------
+    pairs : list of (int, int, Crack)
+        Body, the number of the crack among those of the body, and the crack.
+    rows : ndarray (n,)
+        Rows of these bodies.
+    known : dict
+        Averages so far, by body and number of the crack; those that it lacks begin at 0.
+    """
+
+    def __init__(self, pairs: list, rows: np.ndarray, known: dict):
+        self.pairs = pairs
+        self.tension = np.array([known.get((body, number), 0.0) for body, number, _ in pairs])
+        self.strength = np.array([crack.strength for *_, crack in pairs])
+        self._rows, self._place = np.unique(rows, return_inverse=True)
+        self._normals = np.array([crack.normal for *_, crack in pairs]).reshape(-1, 3)
+        self._times = np.array([crack.average for *_, crack in pairs])
+
+    def average(self, model) -> None:
+        """Take the stresses of a step into account, in which reactions act."""
+        stress = mean_stresses(model.bodies, model.constraints, model.loads, self._rows, model.step, model.dynamic)[self._place]
+        tension = np.einsum("ni,nij,nj->n", self._normals, stress, self._normals)
+        lasting = np.where(self._times > 0.0, self._times, 1.0)
+        weight = np.where(self._times > 0.0, -np.expm1(-model.step / lasting), 1.0)
+        self.tension += weight * (tension - self.tension)
+
+    def known(self) -> dict[tuple[int, int], float]:
+        """Return averages by body and number of the crack."""
+        return {(body, number): value for (body, number, _), value in zip(self.pairs, self.tension.tolist())}
+
+    def exceeded(self) -> list[tuple[int, Crack]]:
+        """Return bodies and cracks whose strength is exceeded."""
+        return [(self.pairs[k][0], self.pairs[k][2]) for k in np.flatnonzero(self.tension > self.strength).tolist()]
+
+
 class Cracks:
     """The closed cracks of all bodies, in the order of their creation.
 
@@ -103,12 +147,40 @@ class Cracks:
         self.version = 0
         self._sections: dict[tuple[int, Crack], Section] = {}
         self._tables: tuple | None = None
+        self._rigid: tuple | None = None  # version and edits of bodies, and their RigidTensions
+        self._known: dict[tuple[int, int], float] = {}  # averages that RigidTensions begin with
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self)()
         copied.set({body: list(cracks) for body, cracks in self.of_body.items()})
         copied.faces = list(self.faces)
+        copied.tensions = self.tensions
         return copied
+
+    @property
+    def tensions(self) -> dict[tuple[int, int], float]:
+        """Average tensions of rigid bodies, by body and number of the crack among those of the body."""
+        return dict(self._known) if self._rigid is None else self._rigid[1].known()
+
+    @tensions.setter
+    def tensions(self, known: dict[tuple[int, int], float]) -> None:
+        self._rigid, self._known = None, dict(known)
+
+    def average(self, model) -> None:
+        """Take into account what acts on rigid bodies in a step; to be called within it, when reactions act."""
+        rigid = self._rigid_tensions(model.bodies)
+        if rigid.pairs:
+            rigid.average(model)
+
+    def _rigid_tensions(self, bodies: BodyTable) -> RigidTensions:
+        state = self.version, bodies.edits
+        if self._rigid is None or self._rigid[0] != state:
+            pairs = [
+                (body, number, crack) for body in sorted(self.of_body) for number, crack in enumerate(self.of_body[body]) if crack.average is not None
+            ]
+            rows = np.searchsorted(bodies.view("id"), [body for body, *_ in pairs])
+            self._rigid = state, RigidTensions(pairs, rows, self.tensions)
+        return self._rigid[1]
 
     def set(self, of_body: dict[int, list[Crack]]) -> None:
         """Replace all cracks."""
@@ -144,15 +216,24 @@ class Cracks:
         """
         if not self.of_body:
             return []
+        exceeded = self._rigid_tensions(bodies).exceeded() + self._open_deformable(bodies, section_of)
+        newest = {}
+        for body, crack in exceeded:  # later ones replace earlier ones
+            newest[body] = crack
+        return list(newest.items())
+
+    def _open_deformable(self, bodies: BodyTable, section_of) -> list[tuple[int, Crack]]:
+        """Return deformable bodies and their cracks whose strength is exceeded."""
         listed, gradient, piola, starts = self._gather(bodies, section_of)
+        if not listed:
+            return []
         normals = np.array([crack.normal for _, crack in listed])
         carried = np.linalg.solve(gradient.transpose(0, 2, 1), np.repeat(normals, np.diff(starts), axis=0)[..., None])[..., 0]
         carried /= np.linalg.norm(carried, axis=1, keepdims=True)
         tension = np.einsum("ni,nij,nj->n", carried, piola, carried)
         worst = np.maximum.reduceat(tension, starts[:-1])
         exceeded = worst > np.array([crack.strength for _, crack in listed])
-        newest = {listed[k][0]: listed[k][1] for k in np.flatnonzero(exceeded).tolist()}  # later ones replace earlier ones
-        return list(newest.items())
+        return [listed[k] for k in np.flatnonzero(exceeded).tolist()]
 
     def _gather(self, bodies: BodyTable, section_of) -> tuple:
         """Return (body, crack) pairs, gradients and Cauchy stresses (n, 3, 3) at their points, and the start of each pair's points."""
@@ -176,8 +257,8 @@ class Cracks:
 
     def _list(self, bodies: BodyTable, section_of) -> tuple:
         """List pairs in the order of bodies, and columns for the points of their sections."""
-        listed = [(body, crack) for body in sorted(self.of_body) for crack in self.of_body[body]]
-        rows, elements, natural = [], [], []
+        listed = [(body, crack) for body in sorted(self.of_body) for crack in self.of_body[body] if crack.average is None]
+        rows, elements, natural = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros((3, 0))]
         sections = {}
         for body, crack in listed:
             row = int(np.searchsorted(bodies.view("id"), body))
@@ -190,7 +271,7 @@ class Cracks:
             elements.append(found.elements)
             natural.append(found.natural)
         self._sections = sections
-        starts = np.concatenate(([0], np.cumsum([len(part) for part in rows])))
+        starts = np.cumsum([len(part) for part in rows])
         return listed, np.concatenate(rows), np.concatenate(elements), np.concatenate(natural, axis=1), starts
 
 

@@ -27,13 +27,14 @@ def SIMPLIFIED_CRACK(
     topoadj: Switch = "OFF",
     ft: float = 0.0,
     Gf: float = 0.0,
+    average: float | None = None,
 ) -> None:
     """Prescribe a plane along which a body cracks once a criterion is met.
 
     Parameters
     ----------
     body : BODY
-        Pseudo-rigid, or of finite elements of form 'TL' or 'BC'; its shape is made of CONVEX and MESH objects.
+        Rigid, pseudo-rigid, or of finite elements of form 'TL' or 'BC'; its shape is made of CONVEX and MESH objects.
     point, normal : tuple of 3
         The plane, referential.
     surfid : tuple of 2 int
@@ -46,6 +47,8 @@ def SIMPLIFIED_CRACK(
         Tensile strength [pressure].
     Gf : float
         Fracture energy [energy / area] of bonds on the new faces, of strength `ft`; 0: the crack is brittle.  Needs contacts = 'MANIFOLD'.
+    average : float
+        For rigid bodies, which need it: time T over which the tension is averaged, with weights exp (-age/T) [time]; 0: the mean of each step.
     """
     body = body_of(body, "body")
     point, normal = checks.vector(point, "point"), checks.direction(normal, "normal")
@@ -56,13 +59,14 @@ def SIMPLIFIED_CRACK(
     checks.choice(criterion, "criterion", ("TENSILE",))
     topoadj = checks.switch(topoadj, "topoadj")
     strength, energy = checks.nonnegative(ft, "ft"), checks.nonnegative(Gf, "Gf")
+    average = None if average is None else checks.nonnegative(average, "average")
     if energy and not strength:
         raise BadValue("'Gf' needs a strength 'ft' above zero, from which the traction of the new faces falls")
     if energy and not body._simulation.domain.manifold_contacts:
         session.warn("SIMPLIFIED_CRACK: 'Gf' needs SOLFEC (..., contacts = 'MANIFOLD'); the body breaks without spending energy")
         energy = 0.0
     length = math.sqrt(sum(x * x for x in normal))
-    crack = Crack(point, tuple(x / length for x in normal), surfaces, topoadj, strength, energy)
+    crack = Crack(point, tuple(x / length for x in normal), surfaces, topoadj, strength, energy, average)
     try:
         fragments.add_crack(body._simulation.domain, body._id, crack)
     except ValueError as error:

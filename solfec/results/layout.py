@@ -186,6 +186,7 @@ MESH_ELEMENT = np.dtype(
 EVENT = np.dtype(
     [("body", "<i8"), ("born", "<i8"), ("cause", "<i8"), ("parent", "<i8"), ("time", "<f8"), ("step", "<i8"), ("energy", "<f8")]
 )
+TENSION = np.dtype([("body", "<i8"), ("crack", "<i8"), ("step", "<i8"), ("tension", "<f8")])
 MESH_POINT = np.dtype([("element", "<i4"), ("natural", "<f8", (3,)), ("weight", "<f8")])
 MESH_PLACE = np.dtype([("element", "<i4"), ("weights", "<f8", (MOST_NODES,))])
 MESH_OVERLAP = np.dtype([("primitive", "<i4"), ("element", "<i4")])
@@ -228,6 +229,8 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "frames/fracture_nodes": (VECTOR, "L", "displacements of the nodes of these bodies"),
     "frames/fracture_constraints": (FRACTURE_CONSTRAINT, "", "constraints that act on them: radius [L] of a circle of their area, referential point "
                                     "[L], spatial reaction on the body [F]"),
+    "frames/tensions": (TENSION, "", "average tensions across cracks of rigid bodies: body, number of the crack among those of the body, step "
+                        "number of the frame, tension [F/L^2]"),
     "frames/body_lists": (LISTED, "1", "bodies of a frame: id, row of /model/bodies, first of its rows within the frame's "
                           "configurations and velocities"),
     "frames/bodies": (BODY, "", "state of bodies, in the order of the frame's list"),

@@ -159,6 +159,11 @@ class ResultsReader:
         """Births and deaths of bodies after the first frame, records of `layout.EVENT`; none in older results."""
         return self.read(lambda file: layout.completed(self._datasets.whole("frames/events"), layout.EVENT) if "frames/events" in file else np.zeros(0, layout.EVENT))
 
+    def tensions(self, step: int) -> dict[tuple[int, int], float]:
+        """Average tensions across cracks of rigid bodies in the frame of a step, by body and number of the crack; none in older results."""
+        rows = self.read(lambda file: self._datasets.whole("frames/tensions") if "frames/tensions" in file else np.zeros(0, layout.TENSION))
+        return {(body, crack): tension for body, crack, _, tension in rows[rows["step"] == step].tolist()}
+
     def fractures(self, body: int | None = None) -> list[Fracture]:
         """Records of fracture checks, of one body or of all; see `fractures.Fracture`."""
         with self.undamaged("frames/fractures"):

@@ -58,6 +58,7 @@ def restore(reader, domain, number: int) -> None:
     restore_constraints(domain, frame, functions)
     restore_surface_materials(domain, stored)
     restore_events(reader, domain, int(frame.step["step_number"]))
+    domain.cracks.tensions = reader.tensions(int(frame.step["step_number"]))
     restore_scalars(domain, frame.step, reader.steps["deleted"][: number + 1].sum())
     domain.states.update_shapes()
     if frame.factor is not None:

@@ -365,6 +365,7 @@ class ResultsWriter:
         born = self._store_model(domain)
         self._store_events(domain)
         self._store_fractures(domain)
+        self._store_tensions(domain)
         self._store_list(bodies)
         row["list_first"] = self._list_first
         row["bodies"] = bodies.n
@@ -447,6 +448,12 @@ class ResultsWriter:
             for name, rows in fractures.pack(domain.fractures.records, *lengths).items():
                 self._columns["frames/" + name].append(rows)
             domain.fractures.records.clear()
+
+    def _store_tensions(self, domain) -> None:
+        """Store the average tensions across cracks of rigid bodies."""
+        rows = [(*key, domain.step_number, tension) for key, tension in domain.cracks.tensions.items()]
+        if rows:
+            self._columns["frames/tensions"].append(np.array(rows, layout.TENSION))
 
     def _store_texts(self, name: str, texts: list[str]) -> list[tuple[int, int]]:
         """Append texts; return the first byte and the number of bytes of each."""

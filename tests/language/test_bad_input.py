@@ -214,7 +214,7 @@ CASES = [
     ("a picture of a shape", "RENDER(solfec, used)", TypeError, "'object' must be a BODY object or a list"),
     ("a split of a sphere", "RT_SPLIT(body, [[0, 1, 2]])", ValueError, "is not a single MESH"),
     ("a split along no face", "RT_SPLIT(BODY(solfec, 'RIGID', HEX(cube, 1, 1, 2, 1, [1]*6), bulk), [[0, 1, 2, 3]])", ValueError, "no face between two elements"),
-    ("a crack in a rigid body", "SIMPLIFIED_CRACK(body, (0,0,0), (0,0,1), (1,2), 'TENSILE')", ValueError, "only PSEUDO_RIGID and FINITE_ELEMENT bodies crack"),
+    ("a crack in a rigid body", "SIMPLIFIED_CRACK(body, (0,0,0), (0,0,1), (1,2), 'TENSILE')", ValueError, "is rigid; give 'average', the time over which"),
     ("a crack that misses", "SIMPLIFIED_CRACK(BODY(solfec, 'PSEUDO_RIGID', HEX(cube, 1, 1, 2, 1, [1]*6), bulk), (0,0,9), (0,0,1), (1,2), 'TENSILE')", ValueError, "misses the shape"),
     ("a crack by another criterion", "SIMPLIFIED_CRACK(BODY(solfec, 'PSEUDO_RIGID', HEX(cube, 1, 1, 2, 1, [1]*6), bulk), (0,0,.5), (0,0,1), (1,2), 'MOHR')", ValueError, "'criterion' must be one of 'TENSILE'"),
     ("a reduced form without base", "BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 1, 1, 1, 1, [1]*6), bulk, form='BC-RO')", ValueError, "form 'BC-RO' needs a 'base'"),

@@ -40,7 +40,7 @@ def contents(run, number: int) -> dict[str, bytes]:
     parts = {name: frame.step[name].tobytes() for name in names}
     parts |= {name: np.ascontiguousarray(getattr(frame, name)).tobytes() for name in ("bodies", "configurations", "velocities", "constraints", "user_constraints")}
     definitions = run.table("model/bodies")[frame.listed["definition"]]
-    return parts | {"ids": frame.listed["id"].tobytes(), "definitions": definitions.tobytes(), "settings": repr(run.settings(number))}
+    return parts | {"ids": frame.listed["id"].tobytes(), "definitions": definitions.tobytes(), "settings": repr(run.settings(number)), "tensions": repr(run.tensions(int(frame.step["step_number"])))}
 
 
 def assert_equal(whole: dict, parted: dict) -> None:
