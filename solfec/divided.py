@@ -18,11 +18,14 @@ import numpy as np
 from .errors import SolfecError
 from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
+from .parallel.gathered_solver import GatheredSolver
 from .parallel.part import Part, check, least_reach, speeds
 from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
 from .parallel.sums import largest_of, summed, words
+from .solvers.auto import AutoSolver
 from .solvers.gauss_seidel import GaussSeidelSolver
+from .solvers.newton import NewtonSolver
 from .solvers.penalty import PenaltySolver
 
 REACH = 0.5  # reach of parts over the mean width of a body of median size
@@ -30,6 +33,7 @@ LASTING = 8  # steps for which copies last, if bodies keep their speeds
 BETTER = 0.95  # largest load of a new partition, over that of the old one, for which bodies are worth moving
 PATIENCE = 0.1  # seconds between looks for the file STOP
 PHASE = "PARBAL"
+SHARED = GaussSeidelSolver, PenaltySolver, AutoSolver, NewtonSolver  # solvers of models in parts
 #: Columns in which processes compare the models that they have made: of bodies, of constraints, and of the tables of shapes.
 COMPARED = ("kind", "scheme", "rotation_disabled", "selfcontact", "damping", "mass", "volume", "centre", "tensor")
 COMPARED_CONSTRAINTS = ("id", "kind", "R", "length", "strength", "limits", "motor", "drive")
@@ -125,6 +129,11 @@ class Divided:
         """The model that has the local dynamics of the last step."""
         return self.whole if self.part is None else self.part.model
 
+    @property
+    def reported(self):
+        """The local dynamics whose rows the report of the last step names."""
+        return self.model.local_dynamics if self.part is None else self._solver.reported(self.part.model.local_dynamics)
+
     # --- division ------------------------------------------------------------------------------------------
 
     def divide(self) -> None:
@@ -150,8 +159,16 @@ class Divided:
         bodies.owner[moving] = self._tree.leaf_of(centres, ids)
         whole.bodies.view("owner")[:] = bodies.view("owner")
         self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving], whole.step))
-        self._sweeps = (PartPenalty if isinstance(self.solver, PenaltySolver) else PartSweeps)(self.part, self.solver, self._told)
+        self._solver = self._solver_of_parts()
         self._looks, self._due, self._used = 0, False, 0.0
+
+    def _solver_of_parts(self) -> PartSweeps:
+        """Return what solves for the reactions in this part together with the others."""
+        if isinstance(self.solver, PenaltySolver):
+            return PartPenalty(self.part, self.solver, self._told)
+        if sweeps_by_colours(self.solver):
+            return PartSweeps(self.part, self.solver, self._told)
+        return GatheredSolver(self.part, self.solver, self._told, self.whole)
 
     def _reach(self, boxes: np.ndarray, speed: np.ndarray, step: float) -> float:
         """Return the reach of parts that suits boxes (6, n) of bodies of these speeds (n,)."""
@@ -194,7 +211,7 @@ class Divided:
         model = self.part.model
         contact_energy, friction_energy = self.whole.contact_energy, self.whole.friction_energy
         self._make_sure()
-        self.part.step(self._sweeps)
+        self.part.step(self._solver)
         works = self._works(model)
         largest = self._agree(largest_of(works))
         rows = np.arange(model.constraints.n)
@@ -239,31 +256,22 @@ class Divided:
             return
         first, self._next_id = self._next_id, self._next_id + total
         if total:
-            keys = np.concatenate(world.gathered(self._keys(model, born)), axis=1)
+            keys = np.concatenate(world.gathered(self.part.contact_keys(born)), axis=1)
             keys = keys[:, np.lexsort(keys[::-1])]
             rows = np.arange(self.part.first_new, constraints.n)
-            constraints.id[rows] = first + _places(keys, self._keys(model, rows))
+            constraints.id[rows] = first + _places(keys, self.part.contact_keys(rows))
         constraints.next_id = self._next_id
-
-    @staticmethod
-    def _keys(model, rows: np.ndarray) -> np.ndarray:
-        """Return keys (5, n) of contacts, in whose order a birth step numbers them: bodies, numbers of primitives, slot."""
-        bodies, constraints = model.bodies, model.constraints
-        one, two = (np.array([getattr(constraints, side + end)[rows] for end in ("", "_primitive")]) for side in ("master", "slave"))
-        one[1], two[1] = (side[1] - bodies.primitive_ptr[side[0]] for side in (one, two))
-        one[0], two[0] = bodies.id[one[0]], bodies.id[two[0]]
-        swapped = (one[0] > two[0]) | (one[0] == two[0]) & (one[1] > two[1])
-        low, high = np.where(swapped, two, one), np.where(swapped, one, two)
-        return np.array([low[0], low[1], high[0], high[1], constraints.slot[rows]], np.int64)
 
     def _works(self, model) -> np.ndarray:
         """Return the works (4, n) of normal and tangential contact reactions in the step, positive ones and then negative ones."""
-        constraints = model.constraints
-        contacts = np.arange(constraints.user_count, constraints.n)
-        rows = contacts[self.part.counts(contacts)]
-        mean = constraints.U[:, rows] + constraints.V[:, rows]
-        R = constraints.R[:, rows]
+        local, counted = model.local_dynamics, self._solver.counted
+        rows = counted[counted < local.contacts]
+        mean = local.rows.U[:, rows] + local.rows.V[:, rows]
+        R = local.rows.R[:, rows]
         works = 0.5 * model.step * np.array([mean[2] * R[2], mean[0] * R[0] + mean[1] * R[1]])
+        rolling = local.rows.contact[rows] >= 0
+        works[1, rolling] += works[0, rolling]
+        works[0, rolling] = 0.0
         return np.concatenate([np.maximum(works, 0.0), np.maximum(-works, 0.0)])
 
     # --- the whole model -----------------------------------------------------------------------------------
@@ -301,15 +309,16 @@ class Divided:
 
 def refuse(whole, solver) -> None:
     """Raise SolfecError for models and solvers that several processes do not support yet."""
-    if isinstance(solver, PenaltySolver):
-        check(whole)
-        return
-    if not isinstance(solver, GaussSeidelSolver) or getattr(solver, "anderson", False) or getattr(solver, "islands", False):
-        name = "GAUSS_SEIDEL_SOLVER with 'anderson' or 'islands'" if isinstance(solver, GaussSeidelSolver) else solver.command
-        raise SolfecError(f"RUN: several processes support PENALTY_SOLVER and GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not {name}; run one process")
-    if solver.colouring == "OFF":
-        raise SolfecError("RUN: GAUSS_SEIDEL_SOLVER.colouring = 'OFF' asks for sweeps in the order of keys; several processes sweep by colours ('AUTO' or 'ON')")
+    if not isinstance(solver, SHARED):
+        known = "GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER, AUTO_SOLVER and PENALTY_SOLVER"
+        raise SolfecError(f"RUN: several processes support {known} so far, not {solver.command}; run one process")
     check(whole)
+
+
+def sweeps_by_colours(solver) -> bool:
+    """Whether a solver sweeps by colours, which needs no process that has all constraints."""
+    plain = isinstance(solver, GaussSeidelSolver) and not (getattr(solver, "anderson", False) or getattr(solver, "islands", False))
+    return plain and solver.colouring != "OFF"
 
 
 def is_divisible(whole, solver) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 from . import averaged_points, results
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
-from .divided import Divided, Requests, is_divisible, refuse
+from .divided import Divided, Requests, is_divisible, refuse, sweeps_by_colours
 from .domain import Domain
 from .errors import SolfecError
 from .interruption import NAMES_OF_SIGNALS, Interruption
@@ -124,6 +124,11 @@ class Course:
     def constraints(self) -> int:
         """Number of constraints."""
         return self.model.constraints.n
+
+    @property
+    def reported(self):
+        """The local dynamics whose rows the report of the last step names."""
+        return self.model.local_dynamics
 
 
 class Simulation:
@@ -417,7 +422,7 @@ class Simulation:
                 while True:
                     advance()
                     if domain.unsolved:
-                        unsolved.after_step(course.model)
+                        unsolved.after_step(course.model, course.reported)
                     if every_step or not domain.time < self._nothing_due_before or course.signal is not None or course.stop:
                         break
                     if perf_counter() - looked >= patience:
@@ -476,7 +481,7 @@ class Simulation:
 
     def _course_of(self, solver, requests: Requests) -> Course | Divided:
         """Return the course of the model: whole, or divided among processes or by colours that do not depend on their number."""
-        coloured = getattr(solver, "colouring", "") == "ON" and is_divisible(self.domain, solver)
+        coloured = sweeps_by_colours(solver) and solver.colouring == "ON" and is_divisible(self.domain, solver)
         if self._world.size > 1 or coloured:
             described = partial(settings.as_bytes, self.domain, solver)
             return Divided(self.domain, self._world, solver, self._balance, requests, described)

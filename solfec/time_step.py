@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 
 from . import crack_bonds
@@ -54,7 +55,7 @@ class TimeStep:
         self.detect()
         self.assemble(solver.stored_form, solver.colouring)
         self.solve(solver)
-        return self.correct(whole)
+        return self.correct(None if whole else solver.share)
 
     def predict(self) -> None:
         """Move bodies by half a step, compute free velocities u*, and what the user's constraints prescribe."""
@@ -97,12 +98,17 @@ class TimeStep:
         self.model.report = self._solve(solver)
         self.timings.end("CONSOL")
 
-    def correct(self, whole: bool = True) -> tuple[float, float]:
-        """Apply reactions, compute velocities at the end of the step and move bodies through its second half; return works as `run` does."""
+    def correct(self, share: Callable | None = None) -> tuple[float, float]:
+        """Apply reactions, compute velocities at the end of the step and move bodies through its second half; return works as `run` does.
+
+        `share` gives redundant joints of a part their shares; None: the model has all joints.
+        """
         model = self.model
         self.timings.start()
         works = model.local_dynamics.apply_reactions()
-        if whole and model.constraints.user_count:
+        if share is not None:
+            share(model.local_dynamics)
+        elif model.constraints.user_count:
             model.shares.share(model.local_dynamics)
         self._release_supports()
         if model.cracks.of_body:

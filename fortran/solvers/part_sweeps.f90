@@ -8,6 +8,7 @@ module part_sweeps
   use row_tables, only: local_tables, open_local
   use constraint_measures, only: error_without_reaction, measure_terms, note_openings
   use end_of_cohesion, only: end_cohesion
+  use rolling_rows, only: take_normals
   use row_block, only: row_options, sweep_figures
   use velocity_form, only: gather_momenta, momentum_velocities, velocity_sweep
   implicit none
@@ -93,7 +94,7 @@ contains
 
   !> Computes the terms of rows whose sums over all parts give merit and residual (constraint_measures).
   !>
-  !> Reads of rows kind, block, law, diagonal, B, speed, R, U.  Writes of rows merit, which is not divided by the free energy yet, residual,
+  !> Reads of rows kind, contact, law, diagonal, B, speed, R, U.  Writes of rows block, normal reactions there, merit, which is not divided by the free energy yet, residual,
   !> and, if `noting`, opening velocities for the next sweep.
   !>
   !>   n           rows in use
@@ -111,6 +112,7 @@ contains
 
     call open_local(handles, loc, status)
     if (status /= table_open) return
+    call take_normals(n, loc%rows%contact, loc%rows%r, loc%rows%block)
     call measure_terms(n, loc%rows%kind, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%b, loc%rows%speed, loc%rows%r, &
                        loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
     if (noting /= 0) call note_openings(n, loc%rows%r, loc%rows%u, loc%rows%law, loc%rows%block)

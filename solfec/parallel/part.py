@@ -250,6 +250,16 @@ class Part:
         last = self.ends(order)[1]
         return (last >= 0) & self.mine[last]
 
+    def contact_keys(self, rows: np.ndarray) -> np.ndarray:
+        """Return keys (5, n) of contacts, in whose order a birth step numbers them: bodies, numbers of primitives, slot."""
+        bodies, constraints = self.model.bodies, self.model.constraints
+        one, two = (np.array([getattr(constraints, side + end)[rows] for end in ("", "_primitive")]) for side in ("master", "slave"))
+        one[1], two[1] = (side[1] - bodies.primitive_ptr[side[0]] for side in (one, two))
+        one[0], two[0] = bodies.id[one[0]], bodies.id[two[0]]
+        swapped = (one[0] > two[0]) | (one[0] == two[0]) & (one[1] > two[1])
+        low, high = np.where(swapped, two, one), np.where(swapped, one, two)
+        return np.array([low[0], low[1], high[0], high[1], constraints.slot[rows]], np.int64)
+
     def advance(self, solver) -> None:
         """One time step; `solver` is a PartSweeps of this part.
 
@@ -267,6 +277,7 @@ class Part:
         model = self.model
         workspace_of(model.geometry, model.bodies).rank = self.world.rank
         users, self.jump = model.constraints.user_count, np.zeros(model.bodies.n)
+        self.first_identifier = model.constraints.next_id
         model.advance(solver, self.elsewhere)
         self.first_new = model.geometry.workspace.first_new - (users - model.constraints.user_count)  # constraints of the user may be gone
 
@@ -349,7 +360,6 @@ def check(model) -> None:
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),
         "cracks": bool(model.cracks.of_body),
-        "rolling or spinning friction": model.surface_materials.rolls,
         f"the surface model {SurfaceModel(int(model.surface_materials.model[np.argmax(cohesive)])).name!r}": bool(cohesive.any()),
     }
     for what, present in refused.items():

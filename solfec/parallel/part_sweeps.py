@@ -61,6 +61,13 @@ class PartSweeps(ConstraintSolver):
         self.given.take(local, report, self._agreed)
         return report
 
+    def share(self, local) -> None:
+        """Let redundant joints keep the reactions to which the sweeps have come."""
+
+    def reported(self, local):
+        """Return the local dynamics whose rows a report names."""
+        return local
+
     def _regard_all(self, local) -> None:
         """Raise `rows.speed` to the velocities of motors and springs of joints in all processes."""
         if self.part.linked:

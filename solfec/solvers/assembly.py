@@ -55,10 +55,10 @@ def assemble_rows(local) -> None:
     if failed >= 0 or status:
         _fail(local, failed, status)
     local.coupled = local.has_implicit_rows()
-    local.stored = local.coupled or _is_stored(local)
+    local.stored = local.coupled or is_stored(local)
 
 
-def _is_stored(local) -> bool:
+def is_stored(local) -> bool:
     """Whether W is stored in blocks: as `form` prescribes, or where that is cheaper."""
     if local.form >= 0:
         return local.form > 0

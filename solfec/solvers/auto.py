@@ -66,6 +66,7 @@ class AutoSolver(ConstraintSolver):
     """
 
     SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
+    OUTCOME = ("iters", "error", "methods", "iterations", "islands")
     rolling = True
     stored_form = -2  # factorisations need the blocks of W, unless there are too many of them
 
@@ -356,9 +357,9 @@ class AcceleratedGaussSeidel(GaussSeidelSolver):
     SETTINGS = (*GaussSeidelSolver.SETTINGS, "anderson", "islands")  # kept with results
     anderson = islands = False
 
-    def _solved(self, local: LocalDynamics) -> SolverReport:
+    def solve_alone(self, local: LocalDynamics) -> SolverReport:
         if not (self.anderson or self.islands):
-            return super()._solved(local)
+            return super().solve_alone(local)
         method = Method.ANDERSON if self.anderson else Method.GAUSS_SEIDEL
         report = AutoSolver(self.epsilon, self.maxiter, method=method, split=self.islands).solve(local)
         report.solver = "GAUSS_SEIDEL"

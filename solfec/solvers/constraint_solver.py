@@ -17,6 +17,8 @@ class ConstraintSolver(ABC):
     ----------
     SETTINGS : tuple of str
         Members that results store, and that are restored when a run is continued.
+    OUTCOME : tuple of str
+        Members that describe the last solution; processes that share a model get them from the one that has solved.
     stored_form : bool, int or None
         Form of W that it needs: True, the blocks of W; False, operators on bodies (velocity form); -2, blocks unless there are too many of them;
         None, the cheaper form.
@@ -31,6 +33,7 @@ class ConstraintSolver(ABC):
     """
 
     SETTINGS: tuple[str, ...] = ()
+    OUTCOME: tuple[str, ...] = ()
     stored_form: bool | int | None = None
     colouring = "OFF"
     failure = "CONTINUE"
@@ -54,6 +57,14 @@ class ConstraintSolver(ABC):
     def settings(self) -> dict[str, Any]:
         """Return the members in `SETTINGS`."""
         return {name: getattr(self, name) for name in self.SETTINGS}
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the members in `OUTCOME`."""
+        return {name: getattr(self, name) for name in self.OUTCOME}
+
+    def take_outcome(self, found: dict[str, Any]) -> None:
+        """Take over what the solver of another process has found."""
+        vars(self).update(found)
 
     def restore(self, settings: dict[str, Any]) -> None:
         """Set members in `SETTINGS` from stored ones; those that are not stored stay."""

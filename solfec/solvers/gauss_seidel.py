@@ -108,6 +108,7 @@ class GaussSeidelSolver(ConstraintSolver):
     """
 
     SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring")  # kept with results
+    OUTCOME = ("_errors", "_merits")
     names_contradictions = rolling = True
 
     def __init__(
@@ -188,7 +189,7 @@ class GaussSeidelSolver(ConstraintSolver):
         SystemExit
             The callback of the 'CALLBACK' policy returned 0.
         """
-        report = self._solved(local)
+        report = self.solve_alone(local)
         self.take(local, report)
         return report
 
@@ -206,8 +207,8 @@ class GaussSeidelSolver(ConstraintSolver):
         elif report.residual > SUSPICIOUS:
             self._warn_of_contradiction(local, agreed)
 
-    def _solved(self, local: LocalDynamics) -> SolverReport:
-        """Solve with the options of this class; derived classes replace this method."""
+    def solve_alone(self, local: LocalDynamics) -> SolverReport:
+        """Solve without recording the outcome (`take`); derived classes with other options replace this method."""
         return self.sweep(local, 0, True)
 
     def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:

@@ -85,6 +85,8 @@ class NewtonSolver(ConstraintSolver):
         "meritval", "maxiter", "locdyn", "linver", "linmaxiter", "maxmatvec", "epsilon", "delta", "theta", "omega", "gsflag", "reldelta",
     )  # fmt: skip
 
+    OUTCOME = ("iters", "fallback", "error", "itershist")
+
     def __init__(
         self,
         meritval: float = 1e-8,
@@ -142,6 +144,16 @@ class NewtonSolver(ConstraintSolver):
     def stored_form(self) -> bool | None:
         """Form of W to assemble; None: the cheaper one."""
         return None if self.locdyn else False
+
+    def outcome(self) -> dict:
+        """Return what describes the last solution."""
+        return super().outcome() | {"merits": self.merhist, "products": self.mvhist}
+
+    def take_outcome(self, found: dict) -> None:
+        """Take over what the solver of another process has found."""
+        super().take_outcome({name: found[name] for name in self.OUTCOME})
+        self.make_room()
+        self._settings.merits[: self.iters], self._settings.products[: self.iters] = found["merits"], found["products"]
 
     def collect_iterations(self) -> None:
         """Start a new record of iteration counts in `itershist`."""

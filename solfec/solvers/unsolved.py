@@ -30,9 +30,9 @@ class UnsolvedSteps:
         """Begin a run with the step of this number."""
         self._first = step_number
 
-    def after_step(self, model) -> None:
-        """Count a step of a model if it was not solved; calls for solved steps may be omitted."""
-        report, local, time = model.report, model.local_dynamics, model.time
+    def after_step(self, model, local) -> None:
+        """Count a step of a model, with these local dynamics, if it was not solved; calls for solved steps may be omitted."""
+        report, time = model.report, model.time
         if report.status == "OK" or not local.n:
             return
         self._unsolved += 1

@@ -21,9 +21,9 @@ from solfec.parallel.colours import hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.partition import Balance, Partition, imbalance  # noqa: E402
 from solfec.solvers import merit  # noqa: E402
-from solfec.solvers.auto import AutoSolver  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 from solfec.solvers.penalty import PenaltySolver  # noqa: E402
+from solfec.solvers.siconos import SiconosSolver  # noqa: E402
 
 
 def crowd():
@@ -173,11 +173,8 @@ def test_processes_that_make_different_models_are_told_with_the_same_words(chang
 
 
 def test_what_several_processes_do_not_support_is_refused():
-    keys = solver()
-    keys.colouring = "OFF"
-    for wrong, text in ((keys, "colouring = 'OFF'"), (AutoSolver(), "support PENALTY_SOLVER and GAUSS_SEIDEL_SOLVER, with plain sweeps, only so far, not AUTO_SOLVER")):
-        with pytest.raises(SolfecError, match=text):
-            divided.refuse(models.block(2), wrong)
+    with pytest.raises(SolfecError, match="support GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER, AUTO_SOLVER and PENALTY_SOLVER so far, not SICONOS_SOLVER"):
+        divided.refuse(models.block(2), SiconosSolver.__new__(SiconosSolver))
     with pytest.raises(SolfecError, match="cannot be shared by processes yet; only obstacles and rigid bodies"):
         divided.refuse(models.soft_cubes(2, 2), solver())
 

@@ -45,6 +45,8 @@ RUN (solfec, solver, 0.06)
 moved = sum (HERE (solfec, body) for body in solfec.bodies)
 open ('seen%d' % RANK (), 'w').write ('%d %d %d' % (NCPU (), solfec.ncon, moved))
 """
+BY_DEFAULT = "RUN (solfec, 0.06)\n"
+WORKS = "frames/steps/energy"  # sums that a serial run adds in another order
 CALLED = """
 def call ():
   %s
@@ -99,6 +101,35 @@ def test_joints_write_what_one_process_writes(name, count, tmp_path):
     run_serially(directories[0], JOINTED % name + "RUN (solfec, solver, 0.06)")
     run(count, directories[1], JOINTED % name + "RUN (solfec, solver, 0.06)")
     assert differences(*map(frames_of, directories)) == []
+
+
+@pytest.mark.parametrize("count", [2, *(pytest.param(count, marks=pytest.mark.slow) for count in (1, 3, 4, 7))])
+def test_the_solver_that_runs_take_by_default_gives_what_a_serial_run_gives(count, tmp_path):
+    one, many = tmp_path / "one", tmp_path / "many"
+    for directory in (one, many):
+        directory.mkdir()
+    run_serially(one, HEAP + BY_DEFAULT)
+    said, errors = run(count, many, HEAP + BY_DEFAULT)
+    assert not said and not errors
+    assert set(differences(frames_of(one), frames_of(many))) <= {WORKS}
+
+
+@pytest.mark.slow
+def test_a_run_with_the_default_solver_is_continued_by_another_number_of_processes(tmp_path):
+    one, many = tmp_path / "one", tmp_path / "many"
+    for directory in (one, many):
+        directory.mkdir()
+    script = JOINTED % "mechanisms" + "solver = AUTO_SOLVER ()\n"
+    run_serially(one, script + RUN)
+    continued(many, script, (4, 1, 3))
+    assert_same_frames(many, one)
+
+
+@pytest.mark.slow
+def test_an_error_of_a_solver_in_one_process_ends_all(tmp_path):
+    script = HEAP + "solver = GAUSS_SEIDEL_SOLVER (1E-16, 1, failure = 'EXIT')\nsolver.colouring = 'OFF'\n" + RUN
+    _, errors = run(2, tmp_path, script, status=1)
+    assert errors.count("GAUSS_SEIDEL_SOLVER failed with error code DIVERGED") >= 1
 
 
 def continued(directory, script, counts):

@@ -1,0 +1,195 @@
+"""Rows of several parts together in one process, in the order of a serial run, for solvers that need them all.
+
+A part packs the rows that it counts: their laws, velocities and operators, with velocity triples of the whole model.  Joined, they are
+the local dynamics that a serial run would have assembled, with the same bits, whatever the parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..constraints.table import ConstraintTable
+from ..solvers.assembly import assemble_blocks, is_stored
+from ..solvers.local_dynamics import NO_ROWS, LocalDynamics
+from ..tables import ranges
+from .part import Part
+
+CONTACT, ROLLING, USERS = 0, 1, 2  # order of the three kinds of rows
+COLUMNS = ("arm", "kind", "block", "law", "diagonal", "B", "speed", "free", "V", "R", "driving")  # that assembly writes
+CONSTRAINT_COLUMNS = ("id", "kind", "joint")
+
+
+@dataclass
+class PackedRows:
+    """Rows of one part.
+
+    Attributes
+    ----------
+    keys : ndarray (8, m)
+        Keys in whose order rows stand in a serial run: of the n rows that follow, and then of others whose reactions the part needs.
+    rows, constraints : dict
+        Columns of the rows, and of their constraints.
+    sides : ndarray (2, n)
+        Identifiers of master and slave; 0: none.
+    contact : ndarray (n,)
+        Of a rolling row: the place of its contact among the n rows; else -1.
+    entries : ndarray (2, n)
+        Numbers of entries on the master, and of all.
+    triple, operator : ndarray
+        Entries, row after row, with triples of the whole model.
+    first_identifier : int
+        Identifier that the first new contact of the whole model gets.
+    """
+
+    keys: np.ndarray
+    rows: dict[str, np.ndarray]
+    constraints: dict[str, np.ndarray]
+    sides: np.ndarray
+    contact: np.ndarray
+    entries: np.ndarray
+    triple: np.ndarray
+    operator: np.ndarray
+    first_identifier: int
+
+
+def keys_of(part: Part, local: LocalDynamics, listed: np.ndarray) -> np.ndarray:
+    """Return keys (8, n) of rows: kind, birth step from the newest on, identifier or, in the step of birth, the contact's own key."""
+    model, rows = part.model, local.rows
+    order = rows.order[listed]
+    result = np.zeros((8, listed.size), np.int64)
+    user, new = listed >= local.contacts, order >= model.geometry.workspace.first_new
+    new &= ~user
+    result[0] = np.where(user, USERS, np.where(rows.contact[listed] >= 0, ROLLING, CONTACT))
+    result[1] = np.where(user, 0, -model.constraints.birth[order])
+    result[2] = np.where(new, 0, np.where(user, -1, 1) * model.constraints.id[order])
+    result[3:, new] = part.contact_keys(order[new])
+    return result
+
+
+def pack(part: Part, local: LocalDynamics, counted: np.ndarray, needed: np.ndarray) -> PackedRows:
+    """Pack the rows that a part counts; `needed` are others whose reactions it needs."""
+    rows, constraints, ids = local.rows, part.model.constraints, np.append(part.model.bodies.view("id"), 0)
+    order = rows.order[counted]
+    first, last = rows.entry_ptr[counted], rows.entry_ptr[counted + 1]
+    at = ranges(first, last - first)
+    place = np.full(local.n + 1, -1)
+    place[counted] = np.arange(counted.size)
+    return PackedRows(
+        keys_of(part, local, np.concatenate([counted, needed])),
+        {name: getattr(rows, name)[..., counted] for name in COLUMNS},
+        {name: getattr(constraints, name)[order] for name in CONSTRAINT_COLUMNS},
+        np.array([ids[constraints.master[order]], ids[constraints.slave[order]]]),
+        place[rows.contact[counted]],
+        np.array([rows.slave_entry[counted] - first, last - first]),
+        part.triples[local.entries.triple[at]], local.entries.operator[..., at],
+        part.first_identifier,
+    )  # fmt: skip
+
+
+def places_of(several: list[PackedRows]) -> list[np.ndarray]:
+    """Return, for each part, the places of its rows among those of all parts in the order of their keys."""
+    keys = np.concatenate([packed.keys for packed in several], axis=1)
+    order = np.lexsort(keys[::-1])
+    ascending = keys[:, order]
+    place = np.empty(order.size, int)
+    place[order] = np.cumsum(np.append(False, (np.diff(ascending, axis=1) != 0).any(axis=0))[: order.size])
+    return np.split(place, np.cumsum([packed.keys.shape[1] for packed in several])[:-1])
+
+
+class GatheredRows(LocalDynamics):
+    """Local dynamics of rows from several parts.
+
+    Parameters
+    ----------
+    whole : Domain
+        The whole model, whose bodies have the triples that the rows act on; it need not be up to date.
+    """
+
+    def __init__(self, whole):
+        super().__init__()
+        self.bodies, self.materials, self.constraints = whole.bodies, whole.surface_materials, ConstraintTable()
+
+    def take(self, several: list[PackedRows], like: LocalDynamics, form: bool | int | None) -> list[np.ndarray]:
+        """Take the rows of parts; return the places of each part's rows.
+
+        Parameters
+        ----------
+        several : list of PackedRows
+        like : LocalDynamics
+            Has the step and other numbers that all parts share.
+        form : bool or int, optional
+            Form of W (`ConstraintSolver.stored_form`).
+        """
+        self.step, self.dynamic, self.epsilon, self.asked = like.step, like.dynamic, like.epsilon, like.asked
+        self.form, self.held, self.coloured_above = -1 if form is None else int(form), NO_ROWS, like.coloured_above
+        self.implicit = np.zeros(self.bodies.capacity, np.int32)
+        places = places_of(several)
+        counts = [packed.contact.size for packed in several]
+        where = np.argsort(np.concatenate([place[:count] for place, count in zip(places, counts)]))  # of the row at each place
+        self.n = where.size
+        self.rows.reserve(self.n + 1)
+        for name in COLUMNS:
+            getattr(self.rows, name)[..., : self.n] = np.concatenate([packed.rows[name] for packed in several], axis=-1)[..., where]
+        contact = np.concatenate([np.append(place, -1)[packed.contact] for place, packed in zip(places, several)])[where]
+        contact[np.concatenate([packed.contact for packed in several])[where] < 0] = -1
+        self.rows.contact[: self.n] = contact
+        self.rows.lost[: self.n] = 0
+        self._take_entries(several, where)
+        keys = np.concatenate([packed.keys[:, :count] for packed, count in zip(several, counts)], axis=1)[:, where]
+        self._take_constraints(several, where, keys)
+        self._attach()
+        self.stored = is_stored(self)
+        if self.stored:
+            assemble_blocks(self, laying_out=True, adding=True)
+        return places
+
+    def _take_entries(self, several: list[PackedRows], where: np.ndarray) -> None:
+        """Take the operators of rows."""
+        rows = self.rows
+        numbers = np.concatenate([packed.entries for packed in several], axis=1)
+        end = np.cumsum(numbers[1])
+        start, (masters, count) = (end - numbers[1])[where], numbers[:, where]
+        at = ranges(start, count)
+        rows.entry_ptr[0] = 0
+        rows.entry_ptr[1 : self.n + 1] = np.cumsum(count)
+        rows.slave_entry[: self.n] = rows.entry_ptr[: self.n] + masters
+        self.entries.reserve(at.size)
+        self.entries.triple[: at.size] = np.concatenate([packed.triple for packed in several])[at]
+        self.entries.operator[..., : at.size] = np.concatenate([packed.operator for packed in several], axis=-1)[..., at]
+        self.triples.reserve(self.bodies.triples.n)
+
+    def _take_constraints(self, several: list[PackedRows], where: np.ndarray, keys: np.ndarray) -> None:
+        """Fill the table of constraints with what kernels and messages need: those of the user in the order of their creation, then contacts."""
+        constraints, n = self.constraints, self.n
+        users, rolling = int((keys[0] == USERS).sum()), int((keys[0] == ROLLING).sum())
+        self.contacts, contacts = n - users, n - users - rolling
+        order = np.concatenate([users + np.arange(contacts), users + self.rows.contact[contacts : self.contacts], np.arange(users)[::-1]])
+        self.rows.order[:n] = order
+        constraints.reserve(n - rolling)
+        constraints.n, constraints.user_count = n - rolling, users
+        for name in CONSTRAINT_COLUMNS:
+            getattr(constraints, name)[order] = np.concatenate([packed.constraints[name] for packed in several])[where]
+        born = int((keys[2, :contacts] == 0).sum())  # they are the first rows
+        constraints.id[users : users + born] = several[0].first_identifier + np.arange(born)
+        sides = np.concatenate([packed.sides for packed in several], axis=1)[:, where]
+        bodies = np.searchsorted(self.bodies.view("id"), sides)
+        constraints.master[order], constraints.slave[order] = np.where(sides > 0, bodies, -1)
+
+    def _attach(self) -> None:
+        """List the rows that act on each body (fortran/solvers/row_order.f90)."""
+        rows, order, n = self.rows, self.rows.order[: self.n], self.n
+        first, slave, last = rows.entry_ptr[:n], rows.slave_entry[:n], rows.entry_ptr[1 : n + 1]
+        body = np.array([self.constraints.master[order], self.constraints.slave[order]])
+        row, entry = np.broadcast_to(np.arange(n), (2, n)), np.array([first, slave])
+        acts = np.array([slave > first, last > slave])
+        body, row, entry = body[acts], row[acts], entry[acts]
+        sorted_ = np.lexsort((row, body))
+        self.attachments.reserve(sorted_.size)
+        self.attachments.row[: sorted_.size], self.attachments.entry[: sorted_.size] = row[sorted_], entry[sorted_]
+        count = np.bincount(body, minlength=self.bodies.n)
+        self.visits = int((count * (count - 1)).sum())
+        self.pointers.reserve(self.bodies.n + 1)
+        self.pointers.attachment[0] = 0
+        self.pointers.attachment[1 : self.bodies.n + 1] = np.cumsum(count)

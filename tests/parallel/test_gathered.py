@@ -1,0 +1,182 @@
+"""Solvers that need all constraints in one process: what several processes compute has the bits of a serial run."""
+
+import copy
+from functools import partial
+
+import jointed
+import numpy as np
+import pytest
+from courses import NOTHING, contents, course
+from jointed import Z, Scene
+from processes import spmd
+from test_divided import crowd
+
+from solfec import HINGE
+from solfec.divided import Divided
+from solfec.parallel.communicator import Alone
+from solfec.parallel.partition import Balance
+from solfec.solvers import merit
+from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.newton import NewtonSolver
+
+MOVING = Balance(1.05, 1.0, 5)  # bodies change owners
+
+
+def serial(model, steps, solver, looks=10):
+    """Contents of a model after every `looks` steps of a serial run."""
+    found = []
+    for step in range(steps):
+        model.advance(solver)
+        if (step + 1) % looks == 0:
+            found.append(contents(model))
+    return found
+
+
+def rounded(several):
+    """Contents with works, which a serial run adds in another order, to nine digits."""
+    return [(*one[:2], [float(f"{number:.9g}") for number in one[2]], one[3]) for one in several]
+
+
+def door():
+    """A door on two hinges and a latch, of which only some are needed, beside a heap; one hinge of a second door breaks."""
+    scene = Scene()
+    door, other = scene.box((0.5, 0, 0), (0.5, 0.05, 1.0)), scene.box((3.5, 0, 0), (0.5, 0.05, 1.0))
+    frame = scene.box((1.2, 0, 0), (0.1, 0.1, 1.0), spin=(0, 0, 0.2))
+    for height in (-0.7, 0.8):
+        HINGE(door, None, (0, 0, height), Z)
+        HINGE(other, None, (3, 0, height), Z, strength=4500 if height > 0 else np.inf)
+    HINGE(frame, door, (1.1, 0, 0.5), Z)
+    HINGE(frame, door, (1.1, 0, -0.5), Z)
+    scene.box((2, 0, -2), (3, 2, 0.5), kind="OBSTACLE")
+    for k in range(6):
+        scene.ball((0.5 * k, 0.3 + 0.03 * k, -1.2), velocity=(1, -2, 0))
+    return scene
+
+
+def rolling():
+    """Spheres that fly through one another's regions and roll."""
+    model = crowd()
+    model.surface_materials.rolling_length[0], model.surface_materials.spinning_length[0] = 0.01, 0.02
+    return model
+
+
+SCENES = {
+    "crowd": crowd, "rolling": rolling, "door": lambda: door().model, "wall": lambda: jointed.wall().model, "chain": lambda: jointed.chain().model,
+    "mechanisms": lambda: jointed.mechanisms().model, "brittle": lambda: jointed.brittle().model, "held_to_space": lambda: jointed.held_to_space().model,
+    "linked": lambda: jointed.linked().model,
+}  # fmt: skip
+
+
+def by_keys():
+    solver = GaussSeidelSolver(1e-6, 200)
+    solver.colouring = "OFF"
+    return solver
+
+
+def accelerated():
+    solver = AcceleratedGaussSeidel(1e-6, 200)
+    solver.anderson = solver.islands = True
+    return solver
+
+
+@pytest.mark.parametrize(
+    ("scene", "size", "make"),
+    [
+        ("crowd", 3, AutoSolver), ("rolling", 2, AutoSolver), ("door", 3, AutoSolver), ("mechanisms", 2, AutoSolver), ("brittle", 2, NewtonSolver), ("wall", 2, NewtonSolver),
+        ("linked", 2, by_keys), ("crowd", 2, accelerated),
+        *(pytest.param(scene, size, make, marks=pytest.mark.slow) for scene in SCENES for size in (2, 3, 4, 7)
+          for make in (AutoSolver, NewtonSolver, by_keys, accelerated) if scene != "rolling" or make is not NewtonSolver),
+    ],
+)  # fmt: skip
+def test_solvers_of_the_whole_give_the_bits_of_a_serial_run(scene, size, make):
+    model = SCENES[scene]()
+    alone = serial(copy.deepcopy(model), 20, make())
+    assert "residual" in alone[-1][3] and model.constraints.n + len(alone[-1][1])
+    parts, moves = course(model, size, 20, make=make, balance=MOVING)
+    assert moves >= size and rounded(parts) == rounded(alone)
+
+
+def test_sweeps_by_colours_solve_rolling_friction():
+    """All processes as one, with the same bits, and that one as a serial run by keys."""
+
+    def make(colouring="ON", accuracy=1e-10):
+        solver = GaussSeidelSolver(accuracy, 2000)
+        solver.colouring = colouring
+        return solver
+
+    model, roughly = rolling(), partial(make, accuracy=1e-3)
+    whole, _ = course(model, 1, 20, make=roughly)
+    assert course(model, 2, 20, make=roughly, balance=MOVING)[0] == whole
+    alone = copy.deepcopy(model)
+    serial(alone, 9, make("OFF"))
+    run = Divided(model, Alone(), make(), Balance(), NOTHING)
+    for _ in range(9):  # later, impacts on several contacts have more than one solution
+        run.advance()
+    moment = np.abs(alone.constraints.moment[:, : alone.constraints.n])
+    assert moment.max() > 1.0 and model.local_dynamics.n > model.constraints.n
+    assert model.constraints.moment[:, : model.constraints.n] == pytest.approx(alone.constraints.moment[:, : alone.constraints.n], abs=1e-7 * moment.max())
+    assert model.report.residual == pytest.approx(merit.evaluate(model.local_dynamics)[1], rel=1e-6, abs=1e-14)
+    assert (model.contact_energy, model.friction_energy) == pytest.approx((alone.contact_energy, alone.friction_energy), rel=1e-9)
+
+
+def test_solvers_tell_all_processes_what_they_have_found():
+    copies = [jointed.mechanisms().model for _ in range(2)]
+
+    def outcome(world):
+        auto, newton = AutoSolver(), NewtonSolver()
+        newton.collect_iterations()
+        for solver in (auto, newton):
+            run = Divided(copies[world.rank], world, solver, Balance(), NOTHING)
+            for _ in range(3):
+                run.advance()
+            run.end()
+        return auto.outcome(), newton.outcome(), newton.merhist, newton.mvhist
+
+    one, other = spmd(2, outcome)
+    assert one == other
+    assert one[0]["methods"] and one[0]["islands"] > 5 and len(one[1]["itershist"]) == 3 and one[2][-1] <= 1e-8
+
+
+def test_gathered_rows_have_the_names_of_a_serial_run():
+    model = crowd()
+    alone = copy.deepcopy(model)
+    solver = AutoSolver()
+    copies = [copy.deepcopy(model) for _ in range(3)]
+
+    def names(world):
+        run, found = Divided(copies[world.rank], world, AutoSolver(), MOVING, NOTHING), []
+        for _ in range(12):
+            run.advance()
+            found.append([run.reported.name(row) for row in range(run.reported.n)] if world.rank == 0 else [])
+        return found
+
+    several = spmd(3, names)[0]
+    for found in several:
+        alone.advance(solver)
+        local = alone.local_dynamics
+        assert found == [local.name(row) for row in range(local.n)]
+    assert len(several[-1]) > 10
+
+
+def test_shares_of_redundant_joints_hold_what_a_door_weighs():
+    """Both hinges carry half of the weight of a door that stands still, in any process."""
+    scene = Scene()
+    door = scene.box((0.5, 0, 0), (0.5, 0.05, 1.0))
+    for height in (-0.7, 0.7):
+        HINGE(door, None, (0, 0, height), Z)
+    for k in range(3):
+        scene.ball((4 + 2 * k, 0, 0))
+    copies = [copy.deepcopy(scene.model) for _ in range(2)]
+
+    def run(world):
+        course = Divided(copies[world.rank], world, AutoSolver(), Balance(), NOTHING)
+        for _ in range(5):
+            course.advance()
+        course.end()
+        return copies[world.rank].constraints
+
+    for constraints in spmd(2, run):
+        held = constraints.base[2, :, : constraints.user_count]
+        weight = (held * constraints.R[:, : constraints.user_count]).sum(axis=0)[constraints.kind[: constraints.user_count] == constraints.kind[0]]
+        assert weight == pytest.approx([1000.0, 1000.0], rel=1e-6)  # of 0.2 m^3 of 1000 kg/m^3 at 10 m/s^2, shared by two
