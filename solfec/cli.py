@@ -17,6 +17,7 @@ import sysconfig
 import traceback
 import types
 import warnings
+from collections.abc import Callable
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 
@@ -157,6 +158,8 @@ def main(words: list[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     if words[:1] == ["check"]:
         return _check(words[1:])
+    if words[:1] == ["cross-check"]:
+        return _cross_check(words[1:])
     if words and words[0] in subcommands.COMMANDS:
         return subcommands.run(words[0], words[1:])
     try:
@@ -240,6 +243,31 @@ def _check(words: list[str]) -> int:
     return max(status, subcommands.tell_check(found, as_json)) if found or not status else status
 
 
+def _cross_check(words: list[str]) -> int:
+    """Compare the first RUN of an input with the same run by other codes."""
+    from .coupling import cross_check
+
+    try:
+        options, rest = cross_check.parse(words)
+        arguments = parse(rest)
+        if arguments.view or arguments.wire or arguments.size or arguments.resume or arguments.overwrite:
+            raise UsageError("cross-check opens no window and keeps no results: -v, -f, -g, -c and -w have no meaning")
+        if arguments.path is None:
+            raise UsageError(_missing(arguments.words))
+        input_path, directory = _input_of(arguments.path)
+    except UsageError as error:
+        print(f"solfec cross-check: {error}", file=sys.stderr)
+        return 2
+    except SystemExit as request:  # argparse's
+        return int(request.code or 0)
+
+    def compare(simulation, solver, duration: float) -> None:
+        raise SystemExit(cross_check.compare(simulation, solver, duration, options))
+
+    status = run_input(input_path, directory, arguments, compared=compare)
+    return status
+
+
 def _convert(path: str, arguments: Arguments) -> int:
     """Print an old input as Python 3."""
     from .language.legacy import convert
@@ -278,8 +306,11 @@ def _input_of(path: str) -> tuple[str, str | None]:
     return copy, directory
 
 
-def run_input(path: str, directory: str | None, arguments: Arguments, checked: list[dict] | None = None) -> int:
-    """Run one input file as the main module; return the exit status.  A list `checked` is filled, and no step is taken."""
+def run_input(path: str, directory: str | None, arguments: Arguments, checked: list[dict] | None = None, compared: Callable | None = None) -> int:
+    """Run one input file as the main module; return the exit status.
+
+    A list `checked` is filled, and no step is taken.  A function `compared` takes simulation, solver and duration of a RUN in its place.
+    """
     main_before, argv, module_path = sys.modules.get("__main__"), sys.argv, list(sys.path)
     programs = os.environ.get("PATH")
     terminate = _set_handler(_terminated)
@@ -296,6 +327,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments, checked: l
         interval=arguments.interval,
         quiet=arguments.quiet or not ranks.speaks(),
         checked=checked,
+        compared=compared,
         viewed=[] if arguments.view and checked is None else None,
     )
     before = session.begin(now)

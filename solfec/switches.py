@@ -31,6 +31,7 @@ SUBCOMMANDS = (  # name, arguments, what it does
     ("plot", "PATH [ITEM...]", "draw histories (more: solfec plot --help)"),
     ("view", "PATH", "look at results, or write pictures of them (more: solfec view --help)"),
     ("check", "PATH [ARGUMENTS]", "what the input's model is like before its first step (--json: for programs)"),
+    ("cross-check", "PATH [ARGUMENTS]", "the same run by another code, and what differs (more: solfec cross-check --help)"),
     ("fclib", "FILE...", "solve contact problems in FCLIB files (more: solfec fclib --help)"),
     ("compare", "A B", "what differs between two files that LOCDYN_DUMP wrote"),
     ("completion", "SHELL", "print completion for bash, zsh or fish"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..errors import SolfecError
@@ -31,7 +33,17 @@ class OpenStep:
     """
 
     def __init__(self, solfec):
-        self.simulation = simulation_of(solfec)
+        self._open(simulation_of(solfec))
+
+    @classmethod
+    def of(cls, simulation) -> OpenStep:
+        """Return the step of a `solfec.simulation.Simulation`, for which the input has no SOLFEC object at hand."""
+        made = object.__new__(cls)
+        made._open(simulation)
+        return made
+
+    def _open(self, simulation) -> None:
+        self.simulation = simulation
         if world().size > 1:
             raise SolfecError("OpenStep: several processes make their steps by RUN only; run one process")
         self.domain = self.simulation.domain
@@ -47,9 +59,12 @@ class OpenStep:
             self._phases.predict()
         self._next = 1
 
-    def detect(self) -> None:
-        """Find contacts at mid-step."""
-        self._make("detect", lambda: self._phases.detect())
+    def detect(self, by: Callable[[], None] | None = None) -> None:
+        """Find contacts at mid-step; `by` is a function that puts other contacts into the model than our own detection finds."""
+        self._make("detect", by or self._phases_detect)
+
+    def _phases_detect(self) -> None:
+        self._phases.detect()
 
     def assemble(self, stored_form: bool | int | None = True, colouring: str = "OFF") -> LocalProblem:
         """Assemble W, B and the laws; return them.
@@ -92,6 +107,10 @@ class OpenStep:
         self._at("advance")
         self._next = 0
         self.domain.close_step(self._works)
+
+    def move_shapes(self) -> None:
+        """Let the shapes follow the bodies, without detection."""
+        self._phases.detection.move_shapes()
 
     def _correct(self) -> None:
         self._works = self._phases.correct()

@@ -10,6 +10,7 @@ from ..constraints import joint_starts
 from ..errors import SolfecError
 from ..kinds import BodyKind
 from ..language.checks import positive
+from ..language.handles import simulation_of
 from ..language.solvers import constraint_solver
 from ..live_state import Bodies, Constraints
 from ..solvers.report import SolverReport
@@ -234,11 +235,14 @@ class SolfecSimulation(Simulation):
         An `InteractionSolver`, or any solver that RUN takes.
     modeler : Modeler, optional
     handler : CollisionHandler, optional
-        Default: our own ones.
+        Default: our own ones.  Roles that work on an `OpenStep` must have the same one, which becomes that of the simulation.
     """
 
     def __init__(self, solfec, solver, modeler: Modeler | None = None, handler: CollisionHandler | None = None):
-        self.open_step = OpenStep(solfec)
+        steps = [role.open_step for role in (modeler, handler) if hasattr(role, "open_step")] or [OpenStep(solfec)]
+        if any(step is not steps[0] or step.simulation is not simulation_of(solfec) for step in steps):
+            raise SolfecError("SolfecSimulation: 'modeler' and 'handler' must share one OpenStep of this model")
+        self.open_step = steps[0]
         self.solfec, self.domain = solfec, self.open_step.domain
         solver = solver if isinstance(solver, InteractionSolver) else SolfecInteractionSolver(solver)
         super().__init__(modeler or SolfecModeler(self.open_step), handler or SolfecCollisionHandler(self.open_step), solver)

@@ -3,6 +3,8 @@
 from ..solvers.callable_solver import CallableSolver
 from .buffer import BodyArrays, Buffer, InteractionArrays
 from .graph import DynamicalSystem, Graph, Interaction
+from .lmgc90 import LmgcModeler
+from .lmgc90_detection import LmgcCollisionHandler
 from .local_problem import LocalProblem
 from .open_step import OpenStep
 from .own import SolfecCollisionHandler, SolfecInteractionSolver, SolfecModel, SolfecModeler, SolfecSimulation
@@ -10,6 +12,6 @@ from .roles import CollisionHandler, InteractionSolver, MechanicalModel, Modeler
 
 __all__ = [
     "BodyArrays", "Buffer", "CallableSolver", "CollisionHandler", "DynamicalSystem", "Graph", "Interaction", "InteractionArrays",
-    "InteractionSolver", "LocalProblem", "MechanicalModel", "Modeler", "OpenStep", "PhysicalObject", "Simulation", "SolfecCollisionHandler",
+    "InteractionSolver", "LmgcCollisionHandler", "LmgcModeler", "LocalProblem", "MechanicalModel", "Modeler", "OpenStep", "PhysicalObject", "Simulation", "SolfecCollisionHandler",
     "SolfecInteractionSolver", "SolfecModel", "SolfecModeler", "SolfecSimulation",
 ]  # fmt: skip

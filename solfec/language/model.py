@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..contact import manifold
+from ..errors import SolfecError
 from ..live_state import Bodies, ForceArrays, Snapshot
 from ..motion_hooks import AfterMotion, BeforeMotion, BodiesAfter, BodiesBefore
 from ..parallel.communicator import world
@@ -61,9 +62,11 @@ class SOLFEC(Model):
         analysis = checks.choice(analysis, "analysis", ("DYNAMIC", "QUASI_STATIC"))
         contacts = checks.choice(contacts, "contacts", ("CLASSIC", "MANIFOLD"))
         step = checks.positive(step, "step")
+        now = session.current()
         path = None if output is None else _output_path(checks.path(output, "output"))
         asked = None if mode is None else checks.choice(mode, "mode", ("WRITE", "READ", "AUTO"))
-        now = session.current()
+        if now.compared is not None:
+            path = None
         asked = asked or ("AUTO" if now.command else "WRITE")
         simulation = Simulation(
             step,
@@ -231,6 +234,8 @@ class SOLFEC(Model):
             Time to simulate, from the present time on.
         """
         simulation = self._simulation
+        if session.current().compared is not None:
+            raise SolfecError("SOLFEC.steps: cross-check compares runs by RUN")
         solver, duration = solver_and_duration(simulation, solver, duration)
         refuse_variants(solver)
         return simulation.steps(constraint_solver(solver), checks.positive(duration, "duration"))

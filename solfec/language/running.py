@@ -39,6 +39,11 @@ def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves | float, duration: fl
             solver.bind(simulation)
         viewed.append((simulation, made, checks.positive(duration, "duration")))
         return
+    if (compare := session.current().compared) is not None:
+        if isinstance(solver, CoSolver):
+            raise SolfecError("RUN: cross-check compares runs of one model, not those of HYBRID_SOLVER")
+        compare(simulation, constraint_solver(solver), checks.positive(duration, "duration"))
+        return
     if isinstance(solver, CoSolver):
         solver.run(simulation, checks.positive(duration, "duration"))
         return

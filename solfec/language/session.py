@@ -11,6 +11,7 @@ import os
 import sys
 import sysconfig
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -79,6 +80,7 @@ class Session:
     namespace: dict | None = None  # names of the input, while the viewer shows its models
     viewer: Any = None  # that runs a script at present: it has `render (simulation, identifiers)` and `obey (command)`
     viewed: list[tuple] | None = None  # simulation, solver and duration of each RUN for the viewer; None: RUN runs
+    compared: Callable | None = None  # takes (simulation, solver, duration) of a RUN, for `solfec cross-check`; models write no files then
     written: set[str] = field(default_factory=set)  # output directories of simulations that were deleted since
     _simulations: WeakValueDictionary = field(default_factory=WeakValueDictionary)  # in the order in which they were made
     _unchecked: list = field(default_factory=list)  # keeps models in memory until `solfec check` has inspected them
