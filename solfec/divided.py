@@ -165,9 +165,9 @@ class Divided:
     def _solver_of_parts(self) -> PartSweeps:
         """Return what solves for the reactions in this part together with the others."""
         if isinstance(self.solver, PenaltySolver):
-            return PartPenalty(self.part, self.solver, self._told)
+            return PartPenalty(self.part, self.solver, self._told, self.whole)
         if sweeps_by_colours(self.solver):
-            return PartSweeps(self.part, self.solver, self._told)
+            return PartSweeps(self.part, self.solver, self._told, self.whole)
         return GatheredSolver(self.part, self.solver, self._told, self.whole)
 
     def _reach(self, boxes: np.ndarray, speed: np.ndarray, step: float) -> float:

@@ -193,3 +193,47 @@ class GatheredRows(LocalDynamics):
         self.pointers.reserve(self.bodies.n + 1)
         self.pointers.attachment[0] = 0
         self.pointers.attachment[1 : self.bodies.n + 1] = np.cumsum(count)
+
+
+class Gathering:
+    """Rows of all parts that travel to the process that needs them together, and results that travel back.
+
+    Parameters
+    ----------
+    part : Part
+    whole : Domain
+        The whole model of this process.
+
+    Attributes
+    ----------
+    rows : GatheredRows
+        In the process that has got them.
+    here : bool
+        Whether this is that process.
+    mine : ndarray
+        Rows of this part for which there will be results.
+    """
+
+    HOME = 0  # rank of the process that gets the rows
+
+    def __init__(self, part: Part, whole):
+        self.part, self.rows, self.here = part, GatheredRows(whole), part.world.rank == self.HOME
+
+    def collect(self, local: LocalDynamics, counted: np.ndarray, held: np.ndarray, form: bool | int | None) -> None:
+        """Send the rows that this part counts; it needs the reactions of those that it holds.  `form` of W: `ConstraintSolver.stored_form`."""
+        world = self.part.world
+        self.mine = np.concatenate([counted, np.setdiff1d(held, counted)])
+        parcels: list = [None] * world.size
+        parcels[self.HOME] = pack(self.part, local, counted, self.mine[counted.size :])
+        received = world.dealt(parcels)
+        if self.here:
+            self._places = self.rows.take(received, local, form)
+
+    def spread(self, results: np.ndarray | None, width: int) -> np.ndarray:
+        """Return results (m, width) for `mine`, from those (n, width) that the process with all rows gives."""
+        world, found = self.part.world, np.empty((self.mine.size, width))
+        if results is None:
+            world.exchange({}, {self.HOME: found})
+            return found
+        world.exchange({rank: results[place] for rank, place in enumerate(self._places) if rank != world.rank}, {})
+        return results[self._places[world.rank]]

@@ -6,11 +6,10 @@ import numpy as np
 
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import SolverReport
-from .gathered_rows import GatheredRows, pack
+from .gathered_rows import Gathering
 from .part import Part
 from .part_sweeps import PartSweeps
 
-SOLVING = 0  # rank of the process that solves
 NUMBERS = 12  # of a row that it sends: R, U, R with the shares of redundant joints, merit, residual, end of cohesion
 
 
@@ -28,39 +27,30 @@ class GatheredSolver(PartSweeps):
     """
 
     def __init__(self, part: Part, settings, told: set[str], whole):
-        super().__init__(part, settings, told)
-        self.whole, self._gathered = whole, GatheredRows(whole)
+        super().__init__(part, settings, told, whole)
+        self._all = Gathering(part, whole)
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
-        part, world = self.part, self.part.world
+        world, gathered, report = self.part.world, self._all, None
         self._regard_all(local)
         self._find_rows(local)
-        mine = np.concatenate([self.counted, np.setdiff1d(self.held, self.counted)])
-        parcels: list = [None] * world.size
-        parcels[SOLVING] = pack(part, local, self.counted, mine[self.counted.size :])
-        received = world.dealt(parcels)
-        found = np.empty((mine.size, NUMBERS))
-        if world.rank == SOLVING:
-            places = self._gathered.take(received, local, self.given.stored_form)
+        gathered.collect(local, self.counted, self.held, self.given.stored_form)
+        if gathered.here:
             report = self._solve_gathered()
-            results = self._results()
-            found[:] = results[places[SOLVING]]
-            world.exchange({rank: results[place] for rank, place in enumerate(places) if rank != SOLVING}, {})
-        else:
-            world.exchange({}, {SOLVING: found})
-        outcome = world.gathered((report, self.given.outcome()) if world.rank == SOLVING else None)[SOLVING]
-        self._take(local, mine, found)
+        found = gathered.spread(self._results() if gathered.here else None, NUMBERS)
+        outcome = world.gathered((report, self.given.outcome()) if gathered.here else None)[gathered.HOME]
+        self._take(local, gathered.mine, found)
         return self._conclude(local, *outcome)
 
     def _solve_gathered(self) -> SolverReport:
         """Solve for the reactions of the gathered rows."""
-        given = self.given
-        return given.solve_alone(self._gathered) if isinstance(given, GaussSeidelSolver) else given.solve(self._gathered)
+        given, local = self.given, self._all.rows
+        return given.solve_alone(local) if isinstance(given, GaussSeidelSolver) else given.solve(local)
 
     def _results(self) -> np.ndarray:
         """Return what parts need of each gathered row, (n, NUMBERS)."""
-        local, n = self._gathered, self._gathered.n
+        local, n = self._all.rows, self._all.rows.n
         rows = local.rows
         R = rows.R[:, :n].copy()
         if self.part.linked:
@@ -77,12 +67,12 @@ class GatheredSolver(PartSweeps):
 
     def _conclude(self, local, report: SolverReport, outcome: dict) -> SolverReport:
         """Take the outcome of the solution over from the process that has solved; apply the failure policy in all."""
-        solves = self.part.world.rank == SOLVING
+        solves = self._all.here
         if not solves:
             self.given.take_outcome(outcome)
             report.failed_row = -1  # a number of another process
         if isinstance(self.given, GaussSeidelSolver):
-            self.given.take(self._gathered if solves else local, report, self._agreed)
+            self.given.take(self._all.rows if solves else local, report, self._agreed)
         return report
 
     def share(self, local) -> None:
@@ -93,4 +83,4 @@ class GatheredSolver(PartSweeps):
 
     def reported(self, local):
         """Return the local dynamics whose rows a report names."""
-        return self._gathered if self.part.world.rank == SOLVING else local
+        return self._all.rows if self._all.here else local

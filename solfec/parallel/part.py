@@ -19,6 +19,7 @@ from ..constraints.table import ConstraintKind, ConstraintTable
 from ..contact.workspace import workspace_of
 from ..errors import SolfecError
 from ..kinds import BodyKind, Motor, SurfaceModel
+from ..solvers.joint_shares import rows_in_loops
 from ..tables import ranges
 from .communicator import Communicator
 from .partition import Partition
@@ -118,6 +119,8 @@ class Part:
         Bodies whose motion it computes for all: those that it owns, and in the first process the obstacles.
     triples : ndarray of int
         Triples of the whole model that its bodies have.
+    looped : ndarray
+        Identifiers of constraints of joints in loops, which may be redundant.
     linked, breakable : bool
         Whether the whole model has constraints of the user, and ones that break.
 
@@ -184,6 +187,7 @@ class Part:
         self._first_triples = bodies.view("id").copy(), bodies.view("velo_ptr").copy()
         if model.joint_correction and self.linked:
             self.inverse_inertia = bodies.triples.view("inverse_inertia").copy(order="F")  # of bodies that do not deform it is constant
+        self.looped = constraints.id[rows_in_loops(constraints, bodies, users)[0]]
         acted = np.unique(ends[ends >= 0])
         self.driven = bodies.id[acted[still[acted]]]  # obstacles on which constraints act
 

@@ -13,6 +13,7 @@ from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
 from .colours import WORD, colour
+from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .sums import largest_of, ordered_nowhere, summed, words
 
@@ -41,14 +42,17 @@ class PartSweeps(ConstraintSolver):
         Accuracy, bound on sweeps, block solver, order, failure policy.
     told : set of str, optional
         Contradictions of which users know already; new ones are added.
+    whole : Domain, optional
+        The whole model of this process; without it joints that may be redundant keep the reactions to which the sweeps have come.
     """
 
     stored_form = False
     colouring = "OFF"
     names_contradictions = True
 
-    def __init__(self, part: Part, settings: GaussSeidelSolver, told: set[str] | None = None):
-        self.part, self.given, self.told = part, settings, set() if told is None else told
+    def __init__(self, part: Part, settings: GaussSeidelSolver, told: set[str] | None = None, whole=None):
+        self.part, self.given, self.told, self.whole = part, settings, set() if told is None else told, whole
+        self._joints = Gathering(part, whole) if part.looped.size and whole is not None else None
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
 
@@ -62,7 +66,17 @@ class PartSweeps(ConstraintSolver):
         return report
 
     def share(self, local) -> None:
-        """Let redundant joints keep the reactions to which the sweeps have come."""
+        """Give redundant joints reactions of least norm: one process gets the rows of all joints in loops."""
+        if self._joints is None:
+            return
+        joints, rows, identifiers = self._joints, local.rows, local.constraints.id[local.rows.order[: local.n]]
+        counted, held = (listed[np.isin(identifiers[listed], self.part.looped)] for listed in (self.counted, self.held))
+        joints.collect(local, counted, held, False)
+        if joints.here:
+            self.whole.shares.share(joints.rows)
+        found = joints.spread(joints.rows.rows.R[:, : joints.rows.n].T if joints.here else None, 3).T
+        rows.R[:, joints.mine] = found
+        local.constraints.R[:, rows.order[joints.mine]] = found
 
     def reported(self, local):
         """Return the local dynamics whose rows a report names."""

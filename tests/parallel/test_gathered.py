@@ -19,6 +19,7 @@ from solfec.solvers import merit
 from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
+from solfec.solvers.penalty import PenaltySolver
 
 MOVING = Balance(1.05, 1.0, 5)  # bodies change owners
 
@@ -74,6 +75,12 @@ def by_keys():
     return solver
 
 
+def by_colours():
+    solver = GaussSeidelSolver(1e-8, 2000)
+    solver.colouring = "ON"
+    return solver
+
+
 def accelerated():
     solver = AcceleratedGaussSeidel(1e-6, 200)
     solver.anderson = solver.islands = True
@@ -95,6 +102,14 @@ def test_solvers_of_the_whole_give_the_bits_of_a_serial_run(scene, size, make):
     assert "residual" in alone[-1][3] and model.constraints.n + len(alone[-1][1])
     parts, moves = course(model, size, 20, make=make, balance=MOVING)
     assert moves >= size and rounded(parts) == rounded(alone)
+
+
+@pytest.mark.parametrize("make", [by_colours, PenaltySolver])
+def test_redundant_joints_have_the_same_shares_in_any_number_of_processes(make):
+    model = door().model
+    model.surface_materials.spring[0] = 1e6
+    whole, _ = course(model, 1 if make is by_colours else 2, 20, make=make)
+    assert course(model, 3, 20, make=make, balance=MOVING)[0] == whole
 
 
 def test_sweeps_by_colours_solve_rolling_friction():
@@ -159,7 +174,8 @@ def test_gathered_rows_have_the_names_of_a_serial_run():
     assert len(several[-1]) > 10
 
 
-def test_shares_of_redundant_joints_hold_what_a_door_weighs():
+@pytest.mark.parametrize("make", [AutoSolver, by_colours])
+def test_shares_of_redundant_joints_hold_what_a_door_weighs(make):
     """Both hinges carry half of the weight of a door that stands still, in any process."""
     scene = Scene()
     door = scene.box((0.5, 0, 0), (0.5, 0.05, 1.0))
@@ -170,7 +186,7 @@ def test_shares_of_redundant_joints_hold_what_a_door_weighs():
     copies = [copy.deepcopy(scene.model) for _ in range(2)]
 
     def run(world):
-        course = Divided(copies[world.rank], world, AutoSolver(), Balance(), NOTHING)
+        course = Divided(copies[world.rank], world, make(), Balance(), NOTHING)
         for _ in range(5):
             course.advance()
         course.end()
