@@ -35,7 +35,7 @@ PATIENCE = 0.1  # seconds between looks for the file STOP
 PHASE = "PARBAL"
 SHARED = GaussSeidelSolver, PenaltySolver, AutoSolver, NewtonSolver  # solvers of models in parts
 #: Columns in which processes compare the models that they have made: of bodies, of constraints, and of the tables of shapes.
-COMPARED = ("kind", "scheme", "rotation_disabled", "selfcontact", "damping", "mass", "volume", "centre", "tensor")
+COMPARED = ("kind", "scheme", "form", "law", "lame", "enhanced", "conserving", "rotation_disabled", "selfcontact", "damping", "mass", "volume", "centre", "tensor")
 COMPARED_CONSTRAINTS = ("id", "kind", "R", "length", "strength", "limits", "motor", "drive")
 SHAPES = {
     "vertices": ("reference", "body"),
@@ -119,6 +119,7 @@ class Divided:
         yield "bodies", _bytes_of(bodies, "id") + str(model.next_body_id).encode()
         yield "properties of bodies", _bytes_of(bodies, *COMPARED)
         yield "shapes", b"".join(_bytes_of(getattr(model.geometry, table), *columns) for table, columns in SHAPES.items())
+        yield "finite elements", b"".join(mesh.nodes.tobytes() + mesh.elements.tobytes() for _, mesh in sorted(bodies.meshes.items()))
         yield "positions and velocities", _bytes_of(bodies.configurations, "conf") + _bytes_of(bodies.triples, "velo") + _bytes_of(bodies, "momentum")
         yield "constraints", _bytes_of(constraints, *COMPARED_CONSTRAINTS) + str(constraints.next_id).encode()
         yield "time and step", repr((model.step, model.time, model.step_number)).encode()

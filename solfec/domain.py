@@ -142,7 +142,7 @@ class Domain:
         """
         phases = self.open_step(elsewhere)
         with self.step_in_progress():
-            works = phases.run(solver, elsewhere.has_nothing)
+            works = phases.run(solver, elsewhere)
         self.close_step(works, elsewhere)
 
     def open_step(self, elsewhere: Elsewhere = NOWHERE) -> TimeStep:
@@ -154,7 +154,7 @@ class Domain:
         self._standing = PREPARING
         try:
             self.settle()
-            step_limit.limit_step(self)
+            step_limit.limit_step(self, elsewhere)
             self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
         except BaseException:
             self._standing = READY

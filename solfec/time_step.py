@@ -11,6 +11,7 @@ from .bodies.finite_elements import within_step
 from .bodies.implicit import present_implicit
 from .bodies.support_stiffness import SupportStiffness
 from .constraints import element_points, user
+from .constraints.elsewhere import NOWHERE, Elsewhere
 from .contact.phase import Detection
 from .solvers import supports
 
@@ -49,13 +50,13 @@ class TimeStep:
         self.timings = Timings()
         self.detection = Detection(model, self._hold_cohesive, self._note_swallowed)
 
-    def run(self, solver, whole: bool = True) -> tuple[float, float]:
-        """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions.  `whole`: the model has all joints."""
+    def run(self, solver, elsewhere: Elsewhere = NOWHERE) -> tuple[float, float]:
+        """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions."""
         self.predict()
         self.detect()
         self.assemble(solver.stored_form, solver.colouring)
         self.solve(solver)
-        return self.correct(None if whole else solver.share)
+        return self.correct(None if elsewhere.has_nothing else solver.share, elsewhere)
 
     def predict(self) -> None:
         """Move bodies by half a step, compute free velocities u*, and what the user's constraints prescribe."""
@@ -98,7 +99,7 @@ class TimeStep:
         self.model.report = self._solve(solver)
         self.timings.end("CONSOL")
 
-    def correct(self, share: Callable | None = None) -> tuple[float, float]:
+    def correct(self, share: Callable | None = None, elsewhere: Elsewhere = NOWHERE) -> tuple[float, float]:
         """Apply reactions, compute velocities at the end of the step and move bodies through its second half; return works as `run` does.
 
         `share` gives redundant joints of a part their shares; None: the model has all joints.
@@ -110,6 +111,7 @@ class TimeStep:
             share(model.local_dynamics)
         elif model.constraints.user_count:
             model.shares.share(model.local_dynamics)
+        elsewhere.begin_motion(model.bodies)
         self._release_supports()
         if model.cracks.of_body:
             model.cracks.average(model)

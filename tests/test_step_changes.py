@@ -17,6 +17,7 @@ import python_costs  # noqa: E402
 import springs  # noqa: E402
 from test_step import loaded_boxes, state  # noqa: E402
 
+from solfec.bodies import motion  # noqa: E402
 from solfec.bodies.element_solver import ElementSolver  # noqa: E402
 from solfec.bodies.factorisation import SuperLU  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
@@ -379,3 +380,18 @@ def test_copies_of_a_solver_go_their_own_ways(copied):
     run(two, 1, other)
     assert (solver.iters, solver.rerhist, solver.error) == before
     assert (other.iters, other.error, len(other.rerhist)) == (1, "DIVERGED", 1)
+
+
+def test_a_copied_model_knows_the_strains_of_its_explicit_bodies():
+    """Strains bound the critical step."""
+    model, _ = models.domain(0.5, 1e-2)
+    mesh = python_costs.hex_mesh.hex_mesh(python_costs.CUBE.tolist(), 2, 2, 2, 1, [1] * 6)
+    body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], python_costs.SOFT, form=Form.TL)
+    conf = model.bodies.configurations.conf
+    conf[:, model.bodies.conf_slice(0)] = 0.6 * mesh.nodes.T
+    model.note_change(body)
+    model.settle()
+    copied = copy.deepcopy(model)
+    assert motion.critical_step(copied.bodies) == motion.critical_step(model.bodies)
+    assert run(copied, 1) == run(model, 1)
+    assert motion.refined_critical_step(copied.bodies, True) == motion.refined_critical_step(model.bodies, True)

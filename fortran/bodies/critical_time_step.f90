@@ -21,16 +21,17 @@ contains
   !> (frequencies.py): (omega_0 + 2 e sqrt(c gamma))**2 + s e gamma, c = 3 lambda + 2 mu, s = sqrt(3) lambda + 2 mu.  For
   !> the Neo-Hookean material the bound is m gamma with the elements' modulus m.
   !>
-  !> Reads scheme, law and damping of bodies (BodyTable.handles), and of elements (FiniteElements) linear, row, stiffest, strain (e, or
+  !> Reads scheme, law, damping and owner of bodies (BodyTable.handles), and of elements (FiniteElements) linear, row, stiffest, strain (e, or
   !> m), square_at_rest (omega_0**2; not a number: unknown), laplacian (gamma) and square_present (a bound of omega**2 at
   !> the present strains; huge: unknown).
   !>
+  !>   rank           of the process whose bodies count, others are copies; -1: all bodies count
   !>   at_rest        1: e = 0
   !>   least, worst   the step, and the number of the first body that bounds it; -1: none
   !>   unknown        number of a body whose eigenvalues must be computed first, else -1
-  subroutine least_element_step(handles, elements, only, at_rest, least, worst, unknown, failure)
+  subroutine least_element_step(handles, elements, only, rank, at_rest, least, worst, unknown, failure)
     integer(i8), intent(in) :: handles(3), elements
-    integer(i4), intent(in) :: only, at_rest
+    integer(i4), intent(in) :: only, rank, at_rest
     real(dp), intent(out) :: least
     integer(i4), intent(out) :: worst, unknown, failure
     type(bodies_and_triples) :: state
@@ -46,11 +47,11 @@ contains
     if (failure /= table_open) return
     associate (linear => fe%linear, row => fe%row, stiffest => fe%stiffest, square => fe%square_at_rest, gamma => fe%laplacian, &
                strain => fe%strain, present => fe%square_present, scheme => state%bodies%scheme, law => state%bodies%law, &
-               damping => state%bodies%damping)
+               damping => state%bodies%damping, owner => state%bodies%owner)
     do b = 0, fe%count - 1
       if (only >= 0) then
         if (b /= only) cycle
-      else if (scheme(row(b)) /= explicit_scheme) then
+      else if (scheme(row(b)) /= explicit_scheme .or. (rank >= 0 .and. owner(row(b)) /= rank)) then
         cycle
       end if
       if (square(b) /= square(b)) then      ! not a number; this comparison does not signal
@@ -80,8 +81,9 @@ contains
   !> (docs/language-objects.md, BODY.scheme).  With omega**2 the largest eigenvalue of M^-1/2 K M^-1/2, M = blockdiag(E0, E0, E0),
   !> K = V dP/dF, and the damping force eta K u(t), the step is stable while h**2 omega**2 + 2 h eta omega**2 <= 4;
   !> half of that limit fulfils h (h + eta) = 1/omega**2, which is 1/omega without damping.
-  subroutine critical_step(handles, step, row, failure)
+  subroutine critical_step(handles, rank, step, row, failure)
     integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
+    integer(i4), intent(in) :: rank               !< of the process whose bodies count, others are copies; -1: all bodies count
     real(dp), intent(out) :: step                 !< largest real number when nothing bounds the step
     integer(i4), intent(out) :: row               !< body that bounds the step (-1: none; with a failure: the body at fault)
     integer(i4), intent(out) :: failure           !< 0; 10: no positive eigenvalue (a body without stiffness); `table_unknown`
@@ -97,7 +99,7 @@ contains
     n = int(state%bodies%rows, i4)
     associate (kind => state%bodies%kind, scheme => state%bodies%scheme, volume => state%bodies%volume, &
                damping => state%bodies%damping, lame => state%bodies%lame, tensor => state%bodies%tensor, &
-               conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf)
+               conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf, owner => state%bodies%owner)
     largest = 0
     stiffest = -1
     at_fault = huge(at_fault)
@@ -107,7 +109,7 @@ contains
     !$omp do schedule(static)
     do b = 0, n - 1
       if (kind(b) /= pseudo_rigid_kind) cycle
-      if (scheme(b) /= explicit_scheme) cycle
+      if (scheme(b) /= explicit_scheme .or. (rank >= 0 .and. owner(b) /= rank)) cycle
       c = conf_ptr(b)
       matrix = volume(b)*stiffness(lame(:,b), tensor(:,:,b), conf(:,c:c+2))
       ! clearly softer than an earlier body; the margin keeps the result independent of the order of bodies

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _kernels
 from ..tables import opened
+from .failures import raise_failure
 from .finite_elements import FiniteElements, compiled
 from .table import BodyTable, Energy
 
@@ -48,6 +49,7 @@ def initialise(bodies: BodyTable, rows: np.ndarray | None = None) -> tuple[int, 
         return failure
     store_internal_energy(fe, bodies, first)
     fe.initialised = fe.count
+    fe.current = True
     return 0, -1
 
 
@@ -114,7 +116,22 @@ def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int
         if failure:
             return failure, row
     store_internal_energy(fe, bodies)
+    fe.current = True
     return 0, -1
+
+
+def between_steps(bodies: BodyTable) -> FiniteElements:
+    """Return the elements with the strains of bodies' states: those of copied models, and of bodies from elsewhere, are found anew."""
+    fe = compiled(bodies)
+    if fe.count and not fe.current:
+        kept = bodies.energy[Energy.INTERNAL, fe.rows]
+        failure, row = follow(fe, bodies)
+        if failure:
+            raise_failure(bodies, failure, row)
+        store_internal_energy(fe, bodies)
+        bodies.energy[Energy.INTERNAL, fe.rows] = kept
+        fe.current = True
+    return fe
 
 
 def store_internal_energy(fe: FiniteElements, bodies: BodyTable, first: int = 0) -> None:
@@ -137,7 +154,7 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     The limit follows from a bound, the largest frequency at rest plus what the present strains can add (`frequencies`), unless
     `square_present` is known.
     """
-    fe = compiled(bodies)
+    fe = between_steps(bodies)
     if not fe.count:
         return np.inf, -1
     step, worst = _least(fe, bodies, -1, False)
@@ -153,7 +170,7 @@ def resting_step(bodies: BodyTable, row: int) -> float:
 def _least(fe: FiniteElements, bodies: BodyTable, only: int, at_rest: bool) -> tuple[float, int]:
     """Return the least step of explicit bodies (or of number `only`), and the number of the body that bounds it."""
     while True:
-        step, worst, unknown, failure = _least_step(bodies.handles, fe.handle, only, at_rest)
+        step, worst, unknown, failure = _least_step(bodies.handles, fe.handle, only, bodies.rank, at_rest)
         opened(failure)
         if unknown < 0:
             return step, worst

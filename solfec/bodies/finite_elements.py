@@ -240,6 +240,7 @@ class FiniteElements(Record):
         self.rows = first_row + np.flatnonzero(bodies.view("kind")[first_row:] == BodyKind.FINITE_ELEMENT)
         self.behind = bodies.n  # row from which on bodies have come since
         self.initialised = 0  # leading bodies whose energies `finite_element_motion.initialise` has found
+        self.current = False  # whether displacements and strains are those of bodies' states; within a step this does not matter
         self.count = len(self.rows)
         self.implicit = None  # solvers that implicit.implicit_of keeps between steps
         self.recalled = None  # state that implicit.recall has set for them

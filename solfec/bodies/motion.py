@@ -159,7 +159,7 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     SolfecError
         A pseudo-rigid body without stiffness.
     """
-    step, row, failure = _critical_step(bodies.handles)
+    step, row, failure = _critical_step(bodies.handles, bodies.rank)
     if failure:
         _raise(bodies, failure, row)
     if row < 0:
@@ -177,7 +177,7 @@ def refined_critical_step(bodies: BodyTable, exactly: bool) -> tuple[float, int]
     exactly : bool
         False: strains are ignored.
     """
-    elements = compiled(bodies)
+    elements = finite_element_motion.between_steps(bodies)
     if not elements.count:
         return critical_step(bodies)
     try:

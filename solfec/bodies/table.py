@@ -122,6 +122,7 @@ class BodyTable(Table):
         self.bases: dict = {}  # ReducedBase by body identifier
         self.labels: dict[int, str] = {}  # labels of bodies
         self.finite_elements = None  # result of finite_elements.compiled; None: it must be made again
+        self.rank = -1  # of the process that moves bodies of this owner; -1: it moves all of them
         self._join_handles()
 
     def __deepcopy__(self, memo: dict):

@@ -1,4 +1,4 @@
-"""What the user's constraints need of bodies and constraints that other processes move."""
+"""What a time step needs of bodies and constraints that other processes move."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ class Elsewhere:
 
     has_nothing = True
 
+    def least(self, step: float, row: int) -> tuple[float, int]:
+        """Return the least critical step of all processes, and the row of the body that has it here, or -1, from those found here."""
+        return step, row
+
     def matters(self, here: bool) -> bool:
         """Whether something is done in a step: if it is `here`, or if all processes do it together."""
         return here
+
+    def begin_motion(self, bodies) -> None:
+        """Prepare the motion of bodies by the reactions of the step."""
 
     def end_motion(self) -> None:
         """Bring bodies that other processes move to their states at the end of the step."""

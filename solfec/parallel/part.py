@@ -18,7 +18,7 @@ from ..bodies.table import conf_triples, velo_triples
 from ..constraints.table import ConstraintKind, ConstraintTable
 from ..contact.workspace import workspace_of
 from ..errors import SolfecError
-from ..kinds import BodyKind, Motor, SurfaceModel
+from ..kinds import BodyKind, Motor, Scheme, SurfaceModel
 from ..solvers.joint_shares import rows_in_loops
 from ..tables import ranges
 from .communicator import Communicator
@@ -139,6 +139,8 @@ class Part:
         if not reach >= least:
             raise SolfecError(f"the reach {reach:g} of parts of a model must be at least {least:g}, eight times the distances of detection")
         self.model, self.world = model, world
+        if world.size > 1:
+            model.bodies.rank = world.rank
         self.elsewhere = SharedJoints(self)
         self._note_constraints()
         model.states.update_shapes()
@@ -213,6 +215,8 @@ class Part:
         ids, first = self._first_triples
         self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
         self._start = bodies.view("extents").copy()
+        if bodies.finite_elements is not None:
+            bodies.finite_elements.current = False  # strains of copies were not
         self.used, self.jump = 0.0, np.zeros(bodies.n)
         self.arrangement = getattr(self, "arrangement", 0) + 1
 
@@ -342,20 +346,37 @@ def speeds(bodies) -> np.ndarray:
 
 
 def lengths(bodies, triples: np.ndarray) -> np.ndarray:
-    """Return bounds (n,) of what triples, turns and then translations, do to points of bodies: |v| + |w| times the diagonal of the box of a rigid body."""
+    """Return bounds (n,) of what velocity triples, of displacements or velocities, do to points of bodies.
+
+    They are |v| + |w| s for a body whose box has the diagonal s, |v| + |dF F^-1| s for a pseudo-rigid one, and the largest of nodes.
+    """
+    kind, first = bodies.view("kind"), bodies.view("velo_ptr")
     size = np.linalg.norm(bodies.view("extents")[3:] - bodies.view("extents")[:3], axis=0)
-    first = bodies.view("velo_ptr")
-    return np.linalg.norm(triples[:, first + 1], axis=0) + np.linalg.norm(triples[:, first], axis=0) * size
+    result = np.zeros(bodies.n)
+    turned = np.flatnonzero(kind <= BodyKind.RIGID)
+    result[turned] = np.linalg.norm(triples[:, first[turned] + 1], axis=0) + np.linalg.norm(triples[:, first[turned]], axis=0) * size[turned]
+    homogeneous = np.flatnonzero(kind == BodyKind.PSEUDO_RIGID)
+    if homogeneous.size:
+        rate = triples[:, first[homogeneous][:, None] + np.arange(3)].transpose(1, 2, 0)
+        gradient = bodies.configurations.conf[:, bodies.conf_ptr[homogeneous][:, None] + np.arange(3)].transpose(1, 2, 0)
+        spatial = np.linalg.norm(rate @ np.linalg.inv(gradient), axis=(1, 2))
+        result[homogeneous] = np.linalg.norm(triples[:, first[homogeneous] + 3], axis=0) + spatial * size[homogeneous]
+    meshed = np.flatnonzero(kind == BodyKind.FINITE_ELEMENT)
+    if meshed.size:
+        count = bodies.node_count[meshed]
+        nodes = np.linalg.norm(triples[:, ranges(first[meshed], count)], axis=0)
+        result[meshed] = np.maximum.reduceat(nodes, np.cumsum(count) - count)
+    return result
 
 
 def check(model) -> None:
     """Raise SolfecError for features that several processes do not support yet."""
     bodies, constraints = model.bodies, model.constraints
-    deformable = np.flatnonzero(bodies.view("kind") > BodyKind.RIGID)
-    if deformable.size:
-        body = deformable[0]
+    implicit = np.flatnonzero((bodies.view("kind") > BodyKind.RIGID) & (bodies.view("scheme") == Scheme.DEF_LIM))
+    if implicit.size:
+        body = implicit[0]
         kind = BodyKind(int(bodies.kind[body])).name
-        raise SolfecError(f"{bodies.name(int(bodies.id[body]), kind)} cannot be shared by processes yet; only obstacles and rigid bodies can")
+        raise SolfecError(f"{bodies.name(int(bodies.id[body]), kind)} has the scheme 'DEF_LIM', which processes cannot share yet; use 'DEF_EXP'")
     cohesive = np.isin(model.surface_materials.view("model"), UNSHARED)
     _refuse_functions(constraints)
     refused = {
@@ -364,6 +385,7 @@ def check(model) -> None:
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),
         "cracks": bool(model.cracks.of_body),
+        "fracture checks": bool(bodies.view("fracture_check").any()),
         f"the surface model {SurfaceModel(int(model.surface_materials.model[np.argmax(cohesive)])).name!r}": bool(cohesive.any()),
     }
     for what, present in refused.items():

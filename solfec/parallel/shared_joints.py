@@ -11,6 +11,7 @@ import numpy as np
 from ..constraints.elsewhere import Elsewhere
 from ..constraints.joint_correction import JointGapTable
 from ..kinds import BodyKind
+from ..tables import ranges
 
 
 class SharedJoints(Elsewhere):
@@ -26,9 +27,20 @@ class SharedJoints(Elsewhere):
     def __init__(self, part):
         self.part = part
 
+    def least(self, step: float, row: int) -> tuple[float, int]:
+        """Return the least critical step of all processes, and the row of the body that has it here, or -1, from those found here."""
+        least = -float(self.part.world.largest(np.array([-step]))[0])
+        return least, row if step == least else -1
+
     def matters(self, here: bool) -> bool:
         """Whether the whole model has constraints of the user."""
         return self.part.linked
+
+    def begin_motion(self, bodies) -> None:
+        """Let copies move freely until they get the states of their originals: not all reactions on them are known."""
+        for rows in self.part.received.values():
+            first, width = (column[rows] for column in self.part.spans["velo"])
+            bodies.triples.reaction[:, ranges(first, width)] = 0.0
 
     def end_motion(self) -> None:
         """Bring copies to the states of their originals."""

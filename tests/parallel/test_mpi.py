@@ -29,12 +29,12 @@ solver = GAUSS_SEIDEL_SOLVER (1E-4, 200)
 solver.colouring = 'ON'
 OUTPUT (solfec, 0.01)
 """
-JOINTED = f"""
+SCENE = f"""
 import sys
 sys.path.insert (0, {str(Path(__file__).parent)!r})
-import jointed
+import deformable, jointed
 jointed.Scene.path = 'out/heap'
-solfec = jointed.%s ().solfec
+solfec = %s ().solfec
 IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 3)
 solver = GAUSS_SEIDEL_SOLVER (1E-4, 50)
 solver.colouring = 'ON'
@@ -93,13 +93,13 @@ def test_more_processes_write_what_one_writes(serial, tmp_path, count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 7])
-@pytest.mark.parametrize("name", ["mechanisms", "brittle"])
-def test_joints_write_what_one_process_writes(name, count, tmp_path):
+@pytest.mark.parametrize("name", ["jointed.mechanisms", "jointed.brittle", "deformable.bricks", "deformable.cubes"])
+def test_joints_and_soft_bodies_write_what_one_process_writes(name, count, tmp_path):
     directories = [tmp_path / name for name in ("one", "many")]
     for directory in directories:
         directory.mkdir()
-    run_serially(directories[0], JOINTED % name + "RUN (solfec, solver, 0.06)")
-    run(count, directories[1], JOINTED % name + "RUN (solfec, solver, 0.06)")
+    run_serially(directories[0], SCENE % name + "RUN (solfec, solver, 0.06)")
+    run(count, directories[1], SCENE % name + "RUN (solfec, solver, 0.06)")
     assert differences(*map(frames_of, directories)) == []
 
 
@@ -160,13 +160,13 @@ def test_a_run_is_continued_by_another_number_of_processes(serial, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mechanisms", "brittle", "wall", "held_to_space", "linked"])
-def test_a_run_with_joints_is_continued_by_another_number_of_processes(name, tmp_path):
+@pytest.mark.parametrize("name", ["jointed.mechanisms", "jointed.brittle", "jointed.wall", "jointed.held_to_space", "jointed.linked", "deformable.bricks", "deformable.cubes"])
+def test_a_run_with_joints_or_soft_bodies_is_continued_by_another_number_of_processes(name, tmp_path):
     one, many = tmp_path / "one", tmp_path / "many"
     for directory in (one, many):
         directory.mkdir()
-    run_serially(one, JOINTED % name + RUN)
-    continued(many, JOINTED % name, (3, 1, 2))
+    run_serially(one, SCENE % name + RUN)
+    continued(many, SCENE % name, (4, 1, 3))
     assert_same_frames(many, one)
 
 

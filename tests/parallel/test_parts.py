@@ -188,7 +188,8 @@ def test_bodies_that_have_moved_too_far_are_told_of():
 
 def test_what_cannot_be_divided_yet_is_refused():
     soft = models.soft_cubes(2, 2)
-    with pytest.raises(SolfecError, match="cannot be shared by processes yet; only obstacles and rigid bodies can"):
+    soft.bodies.fracture_check[1] = 1
+    with pytest.raises(SolfecError, match="a model with fracture checks cannot be shared"):
         Part(soft, Alone(), 1.0)
     quasi = models.block(2)
     quasi.dynamic = False

@@ -1,0 +1,105 @@
+"""Deformable bodies in models that run divided among several owners; in threads of one process."""
+
+import deformable
+import numpy as np
+import pytest
+from courses import NOTHING, contents, course
+from processes import spmd
+
+from solfec import divided
+from solfec.divided import Divided
+from solfec.errors import SolfecError
+from solfec.kinds import BodyKind
+from solfec.parallel.colours import hashes
+from solfec.parallel.communicator import Alone
+from solfec.parallel.part import lengths
+from solfec.parallel.partition import Balance, Partition
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.penalty import PenaltySolver
+
+pytestmark = pytest.mark.usefixtures("fresh_session")
+
+MODELS = {"bricks": deformable.bricks, "cubes": deformable.cubes, "co-rotated": lambda: deformable.cubes("BC", scheme="DEF_EXP")}
+OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
+
+
+def quick():
+    """A solver that makes few sweeps."""
+    made = GaussSeidelSolver(1e-4, 25)
+    made.colouring = "ON"
+    return made
+
+
+@pytest.mark.parametrize("size", [3, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 4, 7))])
+@pytest.mark.parametrize("name", MODELS)
+def test_deformable_bodies_have_the_bits_of_the_whole(name, size):
+    model = MODELS[name]().model
+    step, before = model.step, model.constraints.next_id
+    whole, _ = course(model, 1, 40, make=quick)
+    parts, moves = course(model, size, 40, balance=OFTEN, make=quick)
+    assert parts == whole
+    assert moves >= size
+    for _ in range(40):
+        model.advance(quick())
+    assert model.step < step and model.constraints.next_id > before + 20  # a body has lowered the step, and there were contacts
+
+
+def test_absurd_divisions_have_the_bits_of_the_whole(monkeypatch):
+    model = deformable.bricks().model
+    whole, _ = course(model, 1, 20, make=quick)
+    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
+    monkeypatch.setattr(divided, "LASTING", 2)  # so that parts are rearranged
+    assert course(model, 3, 20, make=quick)[0] == whole
+
+
+@pytest.mark.parametrize("name", ["bricks", "cubes"])
+def test_the_penalty_solver_has_the_bits_of_one_process(name):
+    model = MODELS[name]().model
+    model.surface_materials.spring[0] = 1e6
+    whole, _ = course(model, 1, 20, make=PenaltySolver)
+    assert course(model, 3, 20, balance=OFTEN, make=PenaltySolver)[0] == whole
+    assert model.constraints.n and "PENALTY" in whole[-1][-1]
+
+
+def test_what_callbacks_do_to_soft_bodies_reaches_all_parts():
+    model = deformable.cubes().model
+
+    def change(whole, step):
+        bodies = whole.bodies.view("id")
+        if step == 9:
+            whole.states.set_velocity(int(bodies[4]), (0.0, 1.0, 3.0), (0.0, 2.0, 0.0))
+            whole.delete_body(int(bodies[2]))
+            whole.bodies.damping[3] = 1e-4
+
+    assert course(model, 3, 20, looks=5, between=change)[0] == course(model, 1, 20, looks=5, between=change)[0]
+
+
+def test_divided_models_follow_the_serial_run():
+    model = deformable.bricks().model
+    run = Divided(model, Alone(), quick(), Balance(), NOTHING)
+    serial = deformable.bricks().model
+    tight = GaussSeidelSolver(1e-12, 2000)
+    run.solver = run._sweeps.given = GaussSeidelSolver(1e-12, 2000)
+    for _ in range(40):
+        run.advance()
+        serial.advance(tight)
+    assert model.constraints.n > 20
+    np.testing.assert_allclose(model.bodies.configurations.view("conf"), serial.bodies.configurations.view("conf"), atol=1e-7)
+
+
+def test_bounds_of_speeds_bound_the_motion_of_vertices():
+    model = deformable.bricks().model
+    for _ in range(30):
+        model.advance(quick())
+    bodies, vertices = model.bodies, model.geometry.vertices
+    model.states.update_shapes()
+    bound, before = model.step * lengths(bodies, bodies.triples.velo), vertices.view("current").copy()
+    for name, start, width in (("conf", bodies.conf_ptr, 4),):
+        for row in np.flatnonzero(bodies.view("kind") == BodyKind.PSEUDO_RIGID):
+            at, of = start[row], bodies.velo_ptr[row]
+            getattr(bodies.configurations, name)[:, at : at + width] += model.step * bodies.triples.velo[:, of : of + width]
+    model.states.update_shapes()
+    moved = np.linalg.norm(vertices.view("current") - before, axis=0)
+    soft = bodies.kind[vertices.view("body")] == BodyKind.PSEUDO_RIGID
+    assert (moved <= bound[vertices.view("body")] * (1 + 1e-9))[soft].all()
+    assert (moved[soft] > 0.2 * bound[vertices.view("body")][soft]).any()
