@@ -474,6 +474,8 @@ class Simulation:
         refuse(self.domain, solver)
         if self.companion is not None:
             raise SolfecError("RUN: HYBRID_SOLVER cannot be used by several processes yet; run one process")
+        if self._advance is not None:
+            raise SolfecError("SolfecSimulation cannot be used by several processes yet; run one process")
         place = f"RUN number {self._runs} of {self.outpath or 'a model in memory'}"
         for rank, other in enumerate(self._world.meet(place[: communicator.SAID])):
             if not place.startswith(other):
@@ -482,7 +484,7 @@ class Simulation:
     def _course_of(self, solver, requests: Requests) -> Course | Divided:
         """Return the course of the model: whole, or divided among processes or by colours that do not depend on their number."""
         coloured = sweeps_by_colours(solver) and solver.colouring == "ON" and is_divisible(self.domain, solver)
-        if self._world.size > 1 or coloured:
+        if self._world.size > 1 or (coloured and self._advance is None):
             described = partial(settings.as_bytes, self.domain, solver)
             return Divided(self.domain, self._world, solver, self._balance, requests, described)
         return Course(self.domain, solver, requests, self._advance)

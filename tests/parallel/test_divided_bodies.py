@@ -14,6 +14,7 @@ from solfec.parallel.colours import hashes
 from solfec.parallel.communicator import Alone
 from solfec.parallel.part import lengths
 from solfec.parallel.partition import Balance, Partition
+from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.penalty import PenaltySolver
 
@@ -50,6 +51,14 @@ def test_absurd_divisions_have_the_bits_of_the_whole(monkeypatch):
     monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
     monkeypatch.setattr(divided, "LASTING", 2)  # so that parts are rearranged
     assert course(model, 3, 20, make=quick)[0] == whole
+
+
+def test_auto_solver_has_the_bits_of_a_serial_run():
+    model = deformable.bricks().model
+    parts = course(model, 3, 20, balance=OFTEN, make=AutoSolver)[0]
+    for _ in range(20):
+        model.advance(AutoSolver())
+    assert parts[-1][:2] == contents(model)[:2] and model.constraints.n > 12
 
 
 @pytest.mark.parametrize("name", ["bricks", "cubes"])
