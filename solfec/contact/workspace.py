@@ -130,7 +130,8 @@ class Workspace(Record):
         self.pairs = count
         self.still.remove(bodies, primitives)
         if self.pairs_state is not None and self.pairs_state[0] == version - 1:
-            self.pairs_state = version, self.pairs_state[1] - gaps["PrimitiveTable"].total, *self.pairs_state[2:]
+            known = self.pairs_state[1]  # primitives may also have come and gone since the last search
+            self.pairs_state = version, int(np.count_nonzero(primitives[:known] >= 0)), *self.pairs_state[2:]
 
     def shape(self, version: int, epsilon: float) -> None:
         """Request an update of all shapes if shapes or the geometric epsilon differ from those of the last update."""

@@ -46,6 +46,7 @@ def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: 
     pointers = np.concatenate(([0], np.cumsum(sizes[chosen])))
     part = MeshTopology(len(used), pointers, numbers)
     part = part.with_surfaces(face_surface[chosen[topology.face_element]])
+    part.passed = set(topology.passed)  # of whole elements, which stay as they are
     return Mesh(mesh.nodes[used], part, mesh.volume_ids[chosen])
 
 
@@ -101,6 +102,7 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     numbers = np.where(copies > 0, topology.node_count + place, flat)
     nodes = np.concatenate((mesh.nodes, mesh.nodes[extra[1]]))
     result = MeshTopology(len(nodes), pointers, numbers).with_surfaces(face_surface)
+    result.passed = set(topology.passed)
     origin = np.concatenate((np.arange(topology.node_count), extra[1]))
     return connected_parts(Mesh(nodes, result, mesh.volume_ids), origin)
 
