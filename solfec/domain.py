@@ -29,6 +29,7 @@ from .contact.swallowed import Swallowed
 from .errors import SolfecError
 from .fractures import Fractures
 from .joints import Joints
+from .kept_memory import keep_freed_memory
 from .lives import Cause, Event, Lives
 from .motion_hooks import Hooks
 from .shapes import primitives
@@ -75,6 +76,7 @@ class Domain:
     """
 
     def __init__(self, step: float, epsilon: float = 1e-6, dynamic: bool = True):
+        keep_freed_memory()
         self.step = step
         self.epsilon = epsilon
         self.dynamic = dynamic

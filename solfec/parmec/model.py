@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..kept_memory import keep_freed_memory
 from ..shapes.mesh_parts import labelled
 from .callbacks import Callbacks
 from .kinds import DriveKind, LinkKind, LinkStatus
@@ -124,6 +125,7 @@ class Model:
     """
 
     def __init__(self):
+        keep_freed_memory()
         self.control = ControlTable(1)
         self.control.append()
         self.particles = ParticleTable()
