@@ -231,6 +231,19 @@ class Divided:
             for phase, seconds in model.timings.items():
                 whole.timings[phase] += seconds
                 model.timings[phase] = 0.0
+        if whole.extents is not None:
+            self._remove_lost()
+
+    def _remove_lost(self) -> None:
+        """Remove bodies that have left the scene from the whole model, of which parts are then made anew."""
+        lost = self.part.lost
+        if not self.world.largest(np.array([float(lost.size)]))[0]:
+            return
+        gone = np.concatenate(self.world.gathered(lost))
+        self.collect(everywhere=True)
+        self.whole.remove_lost(np.isin(self.whole.bodies.view("id"), gone))
+        self.constraints = self.whole.constraints.n
+        self.divide()
 
     def _agree(self, others: np.ndarray) -> np.ndarray:
         """Agree on how far bodies have moved, on loads and on requests to end; return the largest of other numbers, too."""
@@ -337,7 +350,7 @@ def _bytes_of(table, *columns: str) -> bytes:
 
 
 def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return places (n,) of wanted keys among sorted ones (5, m), of others where they would be."""
+    """Return places (n,) of wanted keys among sorted ones (6, m), of others where they would be."""
     both = np.concatenate([keys, wanted], axis=1)
     kind = np.repeat([1, 0], [keys.shape[1], wanted.shape[1]])  # a wanted one comes before its equal
     order = np.lexsort((kind, *both[::-1]))

@@ -250,11 +250,15 @@ class Domain:
         if overloaded is not None:
             self.constraints.keep_marked(~overloaded)
         if self.extents is not None:
-            outside = motion.find_outside(self.bodies, self.extents)
+            outside = elsewhere.outside(motion.find_outside(self.bodies, self.extents))
             if outside is not None:
-                for identifier in self.bodies.view("id")[outside].tolist():
-                    self.lives.note(Event(identifier, False, Cause.EXTENTS, 0, self.time, self.step_number))
-                self.remove_bodies(outside)
+                self.remove_lost(outside)
+
+    def remove_lost(self, outside: np.ndarray) -> None:
+        """Remove marked rows of bodies, which have left the scene."""
+        for identifier in self.bodies.view("id")[outside].tolist():
+            self.lives.note(Event(identifier, False, Cause.EXTENTS, 0, self.time, self.step_number))
+        self.remove_bodies(outside)
 
     # --- time and step -------------------------------------------------------------------------------------
 

@@ -42,6 +42,10 @@ class Elsewhere:
         """Return a mask of the constraints that break, from those that break here; None: none."""
         return found
 
+    def outside(self, found: np.ndarray | None) -> np.ndarray | None:
+        """Return a mask of the bodies to remove, from those that have left the scene; None: none."""
+        return found
+
     def all_gaps(self, gaps, count: int, largest: float) -> tuple:
         """Return the gaps of joints in all processes (JointGapTable), with the triples of the whole model, their number and the largest, from those found here."""
         return gaps, count, largest

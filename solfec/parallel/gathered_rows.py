@@ -27,7 +27,7 @@ class PackedRows:
 
     Attributes
     ----------
-    keys : ndarray (8, m)
+    keys : ndarray (9, m)
         Keys in whose order rows stand in a serial run: of the n rows that follow, and then of others whose reactions the part needs.
     rows, constraints : dict
         Columns of the rows, and of their constraints.
@@ -55,10 +55,10 @@ class PackedRows:
 
 
 def keys_of(part: Part, local: LocalDynamics, listed: np.ndarray) -> np.ndarray:
-    """Return keys (8, n) of rows: kind, birth step from the newest on, identifier or, in the step of birth, the contact's own key."""
+    """Return keys (9, n) of rows: kind, birth step from the newest on, identifier or, in the step of birth, the contact's own key."""
     model, rows = part.model, local.rows
     order = rows.order[listed]
-    result = np.zeros((8, listed.size), np.int64)
+    result = np.zeros((9, listed.size), np.int64)
     user, new = listed >= local.contacts, order >= model.geometry.workspace.first_new
     new &= ~user
     result[0] = np.where(user, USERS, np.where(rows.contact[listed] >= 0, ROLLING, CONTACT))

@@ -29,6 +29,7 @@ UNSHARED = (SurfaceModel.COHESIVE,)  # surface models whose contacts depend on o
 CARRIED = ("momentum", "energy")  # columns of the body table that a step changes, besides triples
 CLUSTER = 16  # bodies of a process whose common box stands for them when copies are chosen
 MOST_CLUSTERS = 512  # of a process
+NO_CONTACT = np.iinfo(np.int64).max
 MOVER = 0  # rank of the process that moves obstacles on which constraints act
 
 
@@ -121,6 +122,8 @@ class Part:
         Triples of the whole model that its bodies have.
     looped : ndarray
         Identifiers of constraints of joints in loops, which may be redundant.
+    lost : ndarray of int
+        Identifiers of bodies of `mine` that have left the scene in the last step.
     linked, breakable : bool
         Whether the whole model has constraints of the user, and ones that break.
 
@@ -141,7 +144,7 @@ class Part:
         self.model, self.world = model, world
         if world.size > 1:
             model.bodies.rank = world.rank
-        self.elsewhere = SharedJoints(self)
+        self.elsewhere, self.lost = SharedJoints(self), np.zeros(0, np.int64)
         self._note_constraints()
         model.states.update_shapes()
         places = self.places(model.bodies.view("kind") != BodyKind.OBSTACLE)
@@ -259,14 +262,33 @@ class Part:
         return (last >= 0) & self.mine[last]
 
     def contact_keys(self, rows: np.ndarray) -> np.ndarray:
-        """Return keys (5, n) of contacts, in whose order a birth step numbers them: bodies, numbers of primitives, slot."""
+        """Return keys (6, n) of contacts, in whose order a birth step numbers them: of further points of two primitives that touched before the identifier of
+        their first contact then, or a large number; bodies, numbers of primitives, slot.
+        """
         bodies, constraints = self.model.bodies, self.model.constraints
         one, two = (np.array([getattr(constraints, side + end)[rows] for end in ("", "_primitive")]) for side in ("master", "slave"))
         one[1], two[1] = (side[1] - bodies.primitive_ptr[side[0]] for side in (one, two))
         one[0], two[0] = bodies.id[one[0]], bodies.id[two[0]]
         swapped = (one[0] > two[0]) | (one[0] == two[0]) & (one[1] > two[1])
         low, high = np.where(swapped, two, one), np.where(swapped, one, two)
-        return np.array([low[0], low[1], high[0], high[1], constraints.slot[rows]], np.int64)
+        known, sides = self._touching
+        pairs, first = np.unique(self._pairs(*sides), return_index=True)
+        wanted = self._pairs(constraints.master_primitive[rows], constraints.slave_primitive[rows])
+        place = np.searchsorted(pairs, wanted)
+        found = np.append(pairs, -1)[place] == wanted
+        joined = np.where(found, np.append(known[first], 0)[place], NO_CONTACT)
+        return np.array([joined, low[0], low[1], high[0], high[1], constraints.slot[rows]], np.int64)
+
+    @staticmethod
+    def _pairs(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+        """Return a number for each pair of primitives."""
+        return np.minimum(one, two).astype(np.int64) << 32 | np.maximum(one, two)
+
+    def _note_touching(self) -> None:
+        """Note which primitives touch before the step, if their contacts may get further points."""
+        constraints, settings = self.model.constraints, self.model.settings
+        rows = slice(constraints.user_count, constraints.n if settings.patch or settings.manifold else constraints.user_count)
+        self._touching = constraints.id[rows].copy(), np.array([constraints.master_primitive[rows], constraints.slave_primitive[rows]])
 
     def advance(self, solver) -> None:
         """One time step; `solver` is a PartSweeps of this part.
@@ -285,6 +307,7 @@ class Part:
         model = self.model
         workspace_of(model.geometry, model.bodies).rank = self.world.rank
         users, self.jump = model.constraints.user_count, np.zeros(model.bodies.n)
+        self._note_touching()
         self.first_identifier = model.constraints.next_id
         model.advance(solver, self.elsewhere)
         self.first_new = model.geometry.workspace.first_new - (users - model.constraints.user_count)  # constraints of the user may be gone
@@ -380,7 +403,6 @@ def check(model) -> None:
     cohesive = np.isin(model.surface_materials.view("model"), UNSHARED)
     _refuse_functions(constraints)
     refused = {
-        "extents of the scene": model.extents is not None,
         "quasi-statics": not model.dynamic,
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),

@@ -78,6 +78,11 @@ class SharedJoints(Elsewhere):
         result[:users] = np.isin(constraints.id[:users], broken)
         return result
 
+    def outside(self, found: np.ndarray | None) -> None:
+        """Note bodies that have left the scene (`Part.lost`): the whole model removes them after the step."""
+        part = self.part
+        part.lost = part.model.bodies.id[np.flatnonzero(found & part.mine)] if found is not None else part.lost[:0]
+
     def all_gaps(self, gaps: JointGapTable, count: int, largest: float) -> tuple[JointGapTable, int, float]:
         """Return the gaps of joints in all processes, with the triples of the whole model, from those found here.
 

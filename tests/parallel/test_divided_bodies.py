@@ -112,3 +112,33 @@ def test_bounds_of_speeds_bound_the_motion_of_vertices():
     soft = bodies.kind[vertices.view("body")] == BodyKind.PSEUDO_RIGID
     assert (moved <= bound[vertices.view("body")] * (1 + 1e-9))[soft].all()
     assert (moved[soft] > 0.2 * bound[vertices.view("body")][soft]).any()
+
+
+def leaving():
+    """Bodies that leave the scene, some of them from joints."""
+    model = deformable.bricks().model
+    for k, row in enumerate(np.flatnonzero(model.bodies.view("kind") != BodyKind.OBSTACLE)):
+        if k % 4 == 0 or k == 27:  # the last of four that are joined
+            model.states.set_velocity(int(model.bodies.id[row]), (0.0, 0.0, 12.0 + 0.5 * (k % 7)), (0.0, 0.0, 1.0))
+    model.extents = np.array([-1.0, -1.0, -2.0, 5.0, 4.5, 1.1 + 0.2])
+    return model
+
+
+@pytest.mark.parametrize("size", [3, pytest.param(7, marks=pytest.mark.slow)])
+def test_bodies_that_leave_the_scene_are_gone_in_all_parts(size):
+    model = leaving()
+    before = model.bodies.n
+    whole, _ = course(model, 1, 40, make=quick)
+    assert course(model, size, 40, balance=OFTEN, make=quick)[0] == whole
+    for _ in range(40):
+        model.advance(quick())
+    assert before > model.bodies.n and len(model.lives.events) == before - model.bodies.n
+
+
+@pytest.mark.slow
+def test_auto_solver_solves_on_when_bodies_have_left_the_scene():
+    model = leaving()
+    parts = course(model, 3, 40, balance=OFTEN, make=AutoSolver)[0]
+    for _ in range(40):
+        model.advance(AutoSolver())
+    assert parts[-1][:2] == contents(model)[:2] and model.lives.events

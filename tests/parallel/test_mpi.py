@@ -210,8 +210,8 @@ def test_settings_that_differ_among_processes_are_told_once(tmp_path, difference
 
 @pytest.mark.slow
 def test_what_is_not_built_is_refused_before_anything_is_written(tmp_path):
-    _, errors = run(2, tmp_path, HEAP + "EXTENTS (solfec, (-9, -9, -9, 9, 9, 9))" + RUN, status=1)
-    assert errors.count("extents of the scene cannot be shared by processes yet") == 1
+    _, errors = run(2, tmp_path, HEAP.replace("DYNAMIC", "QUASI_STATIC") + RUN, status=1)
+    assert errors.count("quasi-statics cannot be shared by processes yet") == 1
     assert not list(tmp_path.rglob("*.h5"))
 
 
