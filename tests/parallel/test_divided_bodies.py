@@ -85,10 +85,10 @@ def test_what_callbacks_do_to_soft_bodies_reaches_all_parts():
 
 def test_divided_models_follow_the_serial_run():
     model = deformable.bricks().model
-    run = Divided(model, Alone(), quick(), Balance(), NOTHING)
+    by_colours, tight = GaussSeidelSolver(1e-12, 2000), GaussSeidelSolver(1e-12, 2000)
+    by_colours.colouring = "ON"
+    run = Divided(model, Alone(), by_colours, Balance(), NOTHING)
     serial = deformable.bricks().model
-    tight = GaussSeidelSolver(1e-12, 2000)
-    run.solver = run._sweeps.given = GaussSeidelSolver(1e-12, 2000)
     for _ in range(40):
         run.advance()
         serial.advance(tight)
