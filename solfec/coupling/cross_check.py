@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from math import ceil
 from time import perf_counter
@@ -14,6 +15,7 @@ from ..errors import SolfecError
 from ..kinds import BodyKind
 from ..live_state import Bodies
 from ..results import plot
+from ..simulation import Simulation
 from .buffer import Buffer
 from .helper_process import PATIENCE
 from .open_step import OpenStep
@@ -26,6 +28,7 @@ A picture shows the distances over time.  Nothing else of the input is run after
 """
 SAMPLES = 400  # instants at which paths are compared, at most
 OURS = "solfec"
+SICONOS_TOLERANCE = 1e-9  # of its solver, in its own measure
 SHOWN = 3  # bodies of each code in the picture
 
 
@@ -56,12 +59,11 @@ class Path:
 
 @dataclass
 class Options:
-    """Options of the command line: `codes` to compare with, `picture`, `tolerance`, `python`, `law` and `patience` of helper processes."""
+    """Options of the command line: `codes` to compare with, `picture`, `tolerance`, `law` of LMGC90, `patience` with helper processes."""
 
     codes: list[str]
     picture: str = "cross-check.png"
     tolerance: float | None = None
-    python: str | None = None
     law: str = "IQS_CLB"
     patience: float = PATIENCE
 
@@ -72,7 +74,6 @@ def parse(words: list[str]) -> tuple[Options, list[str]]:
     parser.add_argument("--with", dest="codes", action="append", choices=sorted(CODES), required=True, help="the other code; may be repeated")
     parser.add_argument("-o", dest="picture", metavar="FILE", default="cross-check.png", help="picture to write: .png, .svg or .pdf")
     parser.add_argument("--tolerance", type=float, metavar="D", help="status 1 if a centre ends farther away than this")
-    parser.add_argument("--python", metavar="PATH", help="interpreter that has the other code")
     parser.add_argument("--law", choices=("IQS_CLB", "IQS_CLB_g0"), default="IQS_CLB", help="contact law of LMGC90 (default: IQS_CLB)")
     parser.add_argument("--patience", type=float, default=PATIENCE, metavar="S", help=f"seconds without a sign of life that count as hung (default: {PATIENCE:g})")
     parser.add_argument("input", nargs=argparse.REMAINDER, help="the input file and its arguments")
@@ -129,7 +130,7 @@ def _lmgc90(simulation, duration: float, options: Options) -> Callable[[int, int
     """Start LMGC90 with the blocks of a model; return the function that runs it."""
     from . import lmgc90
 
-    modeler = lmgc90.LmgcModeler.of(simulation, duration, options.law, lmgc90.helper(options.python, options.patience))
+    modeler = lmgc90.LmgcModeler.of(simulation, duration, options.law, lmgc90.helper(patience=options.patience))
     start, identifiers = Bodies.of(simulation.domain.bodies), simulation.domain.bodies.view("id").copy()
     block = np.unique(modeler.row, return_index=True)[1]
 
@@ -147,7 +148,33 @@ def _lmgc90(simulation, duration: float, options: Options) -> Callable[[int, int
     return run
 
 
-CODES = {"lmgc90": _lmgc90}
+def _siconos(simulation, duration: float, options: Options) -> Callable[[int, int], Path]:
+    """Prepare Siconos' kernel with a copy of a model; return the function that runs it."""
+    from . import siconos_kernel
+
+    copied = Simulation(simulation.domain.step, None, "WRITE", quiet=True)
+    copied.domain = deepcopy(simulation.domain)
+    other = siconos_kernel.SiconosSimulation.of(
+        copied, siconos_kernel.SiconosInteractionSolver(tolerance=SICONOS_TOLERANCE, maxiter=100000), siconos_kernel.helper(patience=options.patience)
+    )
+
+    def run(samples: int, every: int) -> Path:
+        began, states = perf_counter(), [Bodies.of(copied.domain.bodies)]
+        with other.process:
+            for _ in range(samples):
+                for _ in range(every):
+                    other.step()
+                states.append(Bodies.of(copied.domain.bodies))
+        seconds, buffer = perf_counter() - began, Buffer()
+        other.handler.pull(buffer)
+        found = buffer.interactions
+        centre, rotation = (np.array([getattr(state, name) for state in states]) for name in ("centre", "rotation"))
+        return Path("siconos", centre, rotation, found.resultants(copied.domain.bodies.view("id")), int(found.contact.sum()), seconds)
+
+    return run
+
+
+CODES = {"lmgc90": _lmgc90, "siconos": _siconos}
 
 
 def _distance(one: Path, other: Path) -> np.ndarray:

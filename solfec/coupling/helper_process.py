@@ -15,7 +15,7 @@ from ..errors import SolfecError, shown
 from .helpers import channel
 
 PATIENCE = 8.0  # seconds without a sign of life after which a helper counts as hung
-WORDS = 600  # characters of its last words
+WORDS = 900  # characters of its last words
 FOLDER = Path(channel.__file__).parent
 
 

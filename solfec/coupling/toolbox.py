@@ -9,9 +9,11 @@ from .local_problem import LocalProblem
 from .open_step import OpenStep
 from .own import SolfecCollisionHandler, SolfecInteractionSolver, SolfecModel, SolfecModeler, SolfecSimulation
 from .roles import CollisionHandler, InteractionSolver, MechanicalModel, Modeler, PhysicalObject, Simulation
+from .siconos_kernel import SiconosInteractionSolver, SiconosSimulation
 
 __all__ = [
     "BodyArrays", "Buffer", "CallableSolver", "CollisionHandler", "DynamicalSystem", "Graph", "Interaction", "InteractionArrays",
-    "InteractionSolver", "LmgcCollisionHandler", "LmgcModeler", "LocalProblem", "MechanicalModel", "Modeler", "OpenStep", "PhysicalObject", "Simulation", "SolfecCollisionHandler",
+    "InteractionSolver", "LmgcCollisionHandler", "LmgcModeler", "LocalProblem", "MechanicalModel", "Modeler", "OpenStep", "PhysicalObject", "SiconosInteractionSolver", "SiconosSimulation", "Simulation",
+    "SolfecCollisionHandler",
     "SolfecInteractionSolver", "SolfecModel", "SolfecModeler", "SolfecSimulation",
 ]  # fmt: skip

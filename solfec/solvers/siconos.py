@@ -15,6 +15,8 @@ from .contact_problem import ContactProblem, norm
 from .contacts_only import Contacts, ContactsOnlySolver
 from .siconos_library import SOLVERS
 
+ATTEMPTS = 4  # with smaller tolerances
+
 
 class SiconosSolver(ContactsOnlySolver):
     """Contacts by Siconos; see `ContactsOnlySolver` for other constraints.
@@ -84,7 +86,7 @@ def compressed(row, column, off_diagonal, diagonal, scale: float = 1.0) -> tuple
 
 
 def _call(
-    matrix, scale: float, q, friction, start, solver: str, tolerance: float, maxiter: int, verbose: bool = False, size=None
+    matrix, scale: float, q, friction, start, solver: str, tolerance: float, maxiter: int, verbose: bool = False, size=None, patience=None
 ):
     """Call Siconos with velocities of size one and W / scale, because its error measure adds velocities and reactions.
 
@@ -94,7 +96,7 @@ def _call(
     n = q.shape[1]
     size = size or norm(q) / math.sqrt(n) or 1.0
     found, *rest = siconos_process.running().solve(
-        *matrix, q.T[:, ::-1] / size, friction, start.T[:, ::-1] * (scale / size), solver, tolerance, maxiter, verbose
+        *matrix, q.T[:, ::-1] / size, friction, start.T[:, ::-1] * (scale / size), solver, tolerance, maxiter, verbose, patience=patience
     )
     return found[:, ::-1].T * (size / scale), *rest
 
@@ -116,6 +118,8 @@ class Outcome:
         The library's own measure.
     seconds : float
         Wall time of its driver alone.
+    code : int
+        That of the library, 0: it claims success.
     """
 
     r: np.ndarray
@@ -126,13 +130,16 @@ class Outcome:
     iterations: int
     error: float
     seconds: float
+    code: int
 
 
-def solve_problem(problem: ContactProblem, solver: str, tolerance: float, maxiter: int = 20000, scaled: bool = True) -> Outcome:
+def solve_problem(
+    problem: ContactProblem, solver: str, tolerance: float, maxiter: int = 20000, scaled: bool = True, patience: float | None = None
+) -> Outcome:
     """Solve a contact problem without bodies, whose rows must all be contacts, starting from zero.
 
     The library's measure can be weaker than residual and natural map.  If either is above the tolerance, the library solves
-    again from zero, with a tolerance smaller by the missing factor.  With `scaled` off it gets W and q unscaled.
+    again from zero, with a tolerance smaller by the missing factor, a few times.  With `scaled` off it gets W and q unscaled.
     """
     n = problem.n
     if (problem.kind != Cone.CONTACT).any():
@@ -141,9 +148,9 @@ def solve_problem(problem: ContactProblem, solver: str, tolerance: float, maxite
     scale, size = (mean_entry(problem.diagonal), None) if scaled else (1.0, 1.0)
     matrix = compressed(row, problem.column[: row.size], problem.off_diagonal[..., : row.size], problem.diagonal, scale)
     accuracy = tolerance
-    for _ in range(2):
+    for _ in range(ATTEMPTS):
         found, code, iterations, error, seconds = _call(
-            matrix, scale, problem.q, problem.friction, np.zeros_like(problem.q), solver, accuracy, maxiter, size=size
+            matrix, scale, problem.q, problem.friction, np.zeros_like(problem.q), solver, accuracy, maxiter, size=size, patience=patience
         )
         r, u = np.asfortranarray(found), np.zeros((3, n), order="F")
         residual, natural = _measured(problem, r, u)
@@ -152,7 +159,7 @@ def solve_problem(problem: ContactProblem, solver: str, tolerance: float, maxite
             break
         accuracy *= 0.5 * tolerance / worst
     status = "OK" if code == 0 and worst <= tolerance else "DIVERGED"
-    return Outcome(r, u, residual, natural, status, iterations, error, seconds)
+    return Outcome(r, u, residual, natural, status, iterations, error, seconds, code)
 
 
 def _measured(problem: ContactProblem, r: np.ndarray, u: np.ndarray) -> tuple[float, float]:

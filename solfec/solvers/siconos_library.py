@@ -39,6 +39,22 @@ SOLVERS = {
     "PFP": 522,  # fixed point iteration of Panagiotopoulos
     "ADMM": 523,  # alternating direction method of multipliers
 }
+#: Those that `fc3d_driver` knows besides: made for comparison, unfinished, or in need of the program GAMS.
+OTHERS = {
+    "NSGSV": 501,  # Gauss-Seidel on velocities
+    "DSFP": 505,  # De Saxce and Feng's fixed point iteration
+    "HP": 508,  # hyperplane projections
+    "NCP_FIXED_POINT": 510,  # fixed point iteration on Glocker's formulation
+    "FPP": 511,  # projections with a fixed step
+    "EG": 512,  # extra-gradient with a fixed step
+    "GAMS_PATH": 514,
+    "GAMS_PATHVI": 515,
+    "SOCLCP": 517,  # second-order cone complementarity
+    "GAMS_LCP_PATH": 518,
+    "GAMS_LCP_PATHVI": 519,
+    "NSN_AC_TEST": 521,  # the newer code of NSN_AC
+}
+EVERY = dict(sorted((SOLVERS | OTHERS).items(), key=lambda entry: entry[1]))
 MAXITER, ITERATIONS = 0, 1  # places among the library's integer parameters
 TOLERANCE, ERROR = 0, 1  # and among its real ones
 PARAMETERS = 20  # length of both lists
@@ -148,7 +164,7 @@ def solve(
         Free velocities and reactions to start from, in the same order.
     friction : (n,) float64
     solver : str
-        One of `SOLVERS`.
+        One of `EVERY`.
     tolerance : float
         Of the natural map r - P(r - F) over the norm of q.
 
@@ -181,7 +197,7 @@ def solve(
         row_ptr.ctypes.data, column.ctypes.data, diagonal.ctypes.data, version,
     )  # fmt: skip
     matrix.contents.blocks = ctypes.addressof(ours)
-    options = siconos.solver_options_create(SOLVERS[solver])
+    options = siconos.solver_options_create(EVERY[solver])
     try:
         options.contents.integer[MAXITER] = maxiter
         options.contents.real[TOLERANCE] = tolerance

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -52,17 +53,21 @@ class SiconosProcess:
             self.close()
             raise SolfecError(message)
 
-    def solve(self, *arguments) -> tuple[np.ndarray, int, int, float, float]:
-        """Return what `siconos_library.solve` returns.
+    def solve(self, *arguments, patience: float | None = None) -> tuple[np.ndarray, int, int, float, float]:
+        """Return what `siconos_library.solve` returns; `patience`: seconds after which a solution is broken off.
 
         Raises
         ------
         SolfecError
-            The library ended its process.
+            The library ended its process, or gave no answer in time.
         """
         try:
             pickle.dump(arguments, self._requests, protocol=5)
             self._requests.flush()
+            if patience is not None and not select.select([self._answers], [], [], patience)[0]:
+                self._process.kill()
+                self._process.wait()
+                raise SolfecError(f"SICONOS_SOLVER: Siconos gave no answer in {patience:g} s")
             return pickle.load(self._answers)
         except (EOFError, BrokenPipeError):
             raise SolfecError(

@@ -42,7 +42,7 @@ def test_components_are_reversed_and_blocks_with_them():
 
 def test_free_velocity_and_reactions_change_order_on_their_way(monkeypatch):
     class Recorder:
-        def solve(self, pointers, columns, blocks, q, friction, start, *rest):
+        def solve(self, pointers, columns, blocks, q, friction, start, *rest, patience=None):
             self.q, self.start = q, start
             return 2.0 * start, 0, 1, 0.0, 0.0
 
@@ -183,3 +183,24 @@ def test_memory_is_given_back(library):
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(ValueError):
         SiconosSolver(**wrong)
+
+
+@pytest.mark.parametrize("solver", siconos_library.EVERY)
+def test_every_solver_of_the_library_agrees_or_its_failure_is_told(library, solver):
+    """A block on a table that is pushed: velocities are unique.  No solver may claim another solution."""
+    arms = np.array([[x, y, -0.1] for x in (-0.2, 0.2) for y in (-0.2, 0.2)])
+    rows = [np.hstack([np.eye(3), np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]])]) for x, y, z in arms]
+    H = np.vstack(rows)
+    W = H @ np.diag([1 / 2.0] * 3 + [1 / 0.05] * 3) @ H.T
+    problem = from_matrix(W, H @ np.array([0.05, 0.02, -0.03, 0, 0, 0]), [0.4] * 4)
+    expected = contact_problem.solve(problem, 1e-12).u
+    try:
+        found = solve_problem(problem, solver, 1e-8, patience=3.0)
+    except SolfecError as error:
+        assert "gave up with an error of its own" in str(error) or "no answer in 3 s" in str(error)
+        assert solver not in ("NSGS", "VI_EG", "FPP", "EG", "ADMM", "PROX")
+        return
+    if found.status == "OK":
+        np.testing.assert_allclose(found.u, expected, atol=1e-6 * np.linalg.norm(problem.q))
+    else:
+        assert solver not in ("NSGS", "VI_EG", "FPP", "EG", "ADMM", "PROX")

@@ -5,6 +5,7 @@ Pickles would not do: those of numpy 2 cannot be read by numpy 1, which the help
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import struct
 import sys
@@ -53,6 +54,7 @@ def serve(requests: int, answers: int, commands: dict) -> None:
     commands : dict
         Functions by the name in a request's 'do'; they get the rest of the request and a function `beat`, which says that the work goes on.
     """
+    faulthandler.enable()  # a crash in the other code tells where
     with open(requests, "rb") as incoming, open(answers, "wb") as outgoing:
 
         def send(message: dict) -> None:
