@@ -222,6 +222,22 @@ def test_three_basic_objects_take_the_true_critical_step_and_stand_at_the_end(so
     assert block[1][-1] == pytest.approx(2.8, abs=0.15)  # still on top of the base
 
 
+def test_a_bar_bursts_at_the_speed_of_theory_and_its_part_breaks_a_plate(solfec):
+    """Mean stress of rotation rho w^2 L^2/12; masses and speeds of parts follow from their lengths; the mass of the plate is kept."""
+    process = solfec("tutorial/fracture.py", 0.25)
+    bound = np.sqrt(12 * 3e5 / 2500)
+    step = 24.0 / (25 * 1.01 / 12) * 2e-4  # by which the speed grows in a step
+    assert bound - 5e-3 <= printed(process, r"burst at ([\d.]+) rad/s") <= bound + step + 5e-3
+    assert printed(process, r"flies at ([\d.]+) m/s") == pytest.approx(0.35 * bound, abs=0.01)
+    assert re.search(r"parts of 17.5 and 7.5 kg", process.stdout) and printed(process, r"plate: ([\d.]+) kg") == 81.0
+    run = results.open(solfec.directory / "out/tutorial/fracture")
+    contacts = run.frame(1).constraints
+    assert printed(process, r"bonds left: (\d+)") < 0.7 * (contacts["kind"] == 0).sum()
+    times, kinetic = run.history([(None, "KINETIC")])
+    after = np.array(times) > 0.235  # the motor adds torque times angular velocity all the time
+    assert np.diff(kinetic)[after[1:]].max() < 24.0 * 40 * 2e-3
+
+
 def test_press_stalls_and_passes_where_statics_says(solfec):
     """T = (F + friction) ds/da for the way s(a) of the ram; friction of the guide holds a stalled crank within a band."""
     crank, rod, friction = 0.05, 0.2, 50.0

@@ -182,6 +182,19 @@ def press(directory: Path) -> Figure:
     return figure
 
 
+def fracture(directory: Path) -> Figure:
+    """The bar and the plate of the fourth tutorial before the bar bursts, after it, and at the end."""
+    run(directory, "tutorial/fracture.py", "tutorial/fracture")
+    figure = Figure(figsize=(8.0, 2.7), dpi=110, layout="constrained", facecolor=SURFACE)
+    FigureCanvasAgg(figure)
+    source = directory / "out" / "tutorial" / "fracture"
+    for panel, (time, title) in zip(figure.subplots(1, 3), ((0.0, "start"), (0.2, "the bar has burst"), (0.3, "the plate is hit"))):
+        panel.imshow(shown(source, "perspective/ortho", "look -60,35", f"seek to {time}", "fit", size=(460, 400)))
+        panel.set_title(title, fontsize=9, color=INK)
+        panel.set_axis_off()
+    return figure
+
+
 def examples(directory: Path) -> Figure:
     """Four of the other inputs."""
     figure, panels = page(2, 2, 5.8)
@@ -238,7 +251,8 @@ def scenes(directory: Path) -> None:
 
 def main(directory: Path, switches: set[str]) -> None:
     """Draw the pictures of the tutorials; switches: --all, --scenes."""
-    for draw, name in ((three_objects, "three-objects"), (ball_impact, "ball-impact"), (press, "press"), (examples, "examples")):
+    drawn = (three_objects, "three-objects"), (ball_impact, "ball-impact"), (press, "press"), (fracture, "fracture"), (examples, "examples")
+    for draw, name in drawn:
         path = HERE / f"{name}.png"
         draw(directory).savefig(path, facecolor=SURFACE)
         print(f"{path.name}: {path.stat().st_size // 1024} kB")
