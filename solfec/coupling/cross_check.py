@@ -96,7 +96,9 @@ def compare(simulation, solver, duration: float, options: Options) -> int:
     labels = [domain.bodies.name(k) for k in domain.bodies.view("id").tolist()]
     print("\n\n".join(_table(ours, other, moving, labels) for other in others))
     times = domain.time - domain.step * every * np.arange(len(ours.centre) - 1, -1, -1)
-    print(f"\n{_picture(ours, others, moving, labels, times, options.picture)}")
+    short = [domain.body_labels.get(k, "")[:12] for k in domain.bodies.view("id").tolist()]
+    short = [name if name and short.count(name) == 1 else f"body {k}" for name, k in zip(short, domain.bodies.view("id").tolist())]
+    print(f"\n{_picture(ours, others, moving, short, times, options.picture)}")
     worst = max(_distance(ours, other)[-1, moving].max(initial=0.0) for other in others)
     return int(options.tolerance is not None and not worst <= options.tolerance)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+from pathlib import Path
 from threading import Timer
 
 import numpy as np
@@ -24,11 +26,14 @@ from solfec import (
     SOLFEC,
     SPHERE,
     SURFACE_MATERIAL,
+    cli,
 )
 from solfec.coupling import siconos_kernel
 from solfec.coupling.siconos_kernel import quaternions, rotations
 from solfec.coupling.toolbox import Buffer, SiconosInteractionSolver, SiconosSimulation
 from solfec.errors import SolfecError
+
+INPUTS = Path(__file__).parents[2] / "inp" / "cross-check"
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +139,15 @@ def test_contact_with_a_slanted_normal_has_the_friction_of_the_cone(installed):
     assert way[2] == pytest.approx(-expected * np.sin(angle), rel=1e-3)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sliding-block", "two-blocks", "arch", "wall"])
+def test_scenes_agree_in_both_codes(installed, name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["cross-check", "--with", "siconos", "--tolerance", "1E-4", str(INPUTS / f"{name}.py")]) == 0
+    last = re.search(r"^largest +(.*)$", capsys.readouterr().out, re.M)[1].split()
+    assert float(last[1]) < 1e-4 and float(last[5].rstrip("%")) < 1.0
+
+
 def pile(count):
     """Balls that fall on one another between the walls of a box."""
     solfec, bulk = table(0.4, step=2e-3)
@@ -153,7 +167,8 @@ def test_pile_comes_to_rest_on_its_weight(installed):
     simulation.modeler.pull(buffer)
     simulation.handler.pull(buffer)
     assert 0.5 * (buffer.bodies.velocity[5:] ** 2).sum(axis=1).mean() < 1e-3 * 9.81 * 1.2  # single balls roll on, the drop's energy is gone
-    assert buffer.bodies.centre[5:, 2].max() < 0.8 and buffer.bodies.centre[5:, 2].min() > 0.099
+    way = 2e-3 * np.sqrt(2 * 9.81 * 0.21 * 11)  # of the fastest ball in a step, by which it may be in the ground when its impact is found
+    assert buffer.bodies.centre[5:, 2].max() < 0.8 and buffer.bodies.centre[5:, 2].min() > 0.1 - way
     weight = 12 * 1000 * 4 / 3 * np.pi * 0.1**3 * 9.81
     ground = buffer.interactions.resultants(buffer.bodies.id)[:5].sum(axis=0)
     assert ground[2] == pytest.approx(-weight, rel=0.05)
