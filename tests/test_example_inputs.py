@@ -259,3 +259,13 @@ def test_press_stalls_and_passes_where_statics_says(solfec):
     assert float(far[1][0]) == pytest.approx(20.0, abs=0.02) and float(far[1][1]) == pytest.approx(180.0, abs=1.0)
     assert float(far[1][2]) == pytest.approx(torque(angles, friction).max(), rel=0.01)
     assert (solfec.directory / "out/tutorial/press.png").stat().st_size > 10_000
+
+
+def test_vessel_of_the_core_moves_as_prescribed(solfec):
+    process = solfec("parallel/core.py", 2, 2, 0.004)
+    assert "8 bricks and 1 keys in 1 processes" in process.stdout
+    run = results.open(solfec.directory / "out/parallel/core")
+    time, x = run.history([(10, centre(run, 10), "DX")])
+    rate = 2 * np.pi * 5.0
+    assert x[-1] == pytest.approx(0.15 / rate * (1 - np.cos(rate * time[-1])), rel=0.01)
+    assert time[-1] >= 0.004

@@ -132,6 +132,18 @@ def test_an_error_of_a_solver_in_one_process_ends_all(tmp_path):
     assert errors.count("GAUSS_SEIDEL_SOLVER failed with error code DIVERGED") >= 1
 
 
+@pytest.mark.slow
+def test_the_core_writes_what_one_process_writes(tmp_path):
+    script = (Path(__file__).parents[2] / "inp/parallel/core.py").read_text().replace("out/parallel/core", "out/heap")
+    script = script.replace("NON_SOLFEC_ARGV() or ()", "2, 2, 0.004")
+    directories = [tmp_path / name for name in ("one", "many")]
+    for directory in directories:
+        directory.mkdir()
+    run_serially(directories[0], script)
+    run(3, directories[1], script)
+    assert differences(*map(frames_of, directories)) == []
+
+
 def continued(directory, script, counts):
     """Make a run in parts by so many processes each, the last one until its end."""
     stop = CALLED % "return 0 if solfec.time > float (NON_SOLFEC_ARGV () [0]) else 1"
