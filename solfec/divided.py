@@ -18,7 +18,7 @@ import numpy as np
 from .errors import SolfecError
 from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
-from .parallel.gathered_solver import GatheredSolver
+from .parallel.gathered_solver import GatheredSolver, IslandSolver
 from .parallel.part import Part, check, least_reach, speeds
 from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
@@ -169,7 +169,8 @@ class Divided:
             return PartPenalty(self.part, self.solver, self._told, self.whole)
         if sweeps_by_colours(self.solver):
             return PartSweeps(self.part, self.solver, self._told, self.whole)
-        return GatheredSolver(self.part, self.solver, self._told, self.whole)
+        kind = IslandSolver if isinstance(self.solver, AutoSolver) else GatheredSolver
+        return kind(self.part, self.solver, self._told, self.whole)
 
     def _reach(self, boxes: np.ndarray, speed: np.ndarray, step: float) -> float:
         """Return the reach of parts that suits boxes (6, n) of bodies of these speeds (n,)."""

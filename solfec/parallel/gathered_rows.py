@@ -17,7 +17,7 @@ from ..tables import ranges
 from .part import Part
 
 CONTACT, ROLLING, USERS = 0, 1, 2  # order of the three kinds of rows
-COLUMNS = ("arm", "kind", "block", "law", "diagonal", "B", "speed", "free", "V", "R", "driving")  # that assembly writes
+COLUMNS = ("arm", "kind", "block", "law", "diagonal", "B", "speed", "free", "V", "R", "driving", "residual")  # that assembly writes, and errors for messages
 CONSTRAINT_COLUMNS = ("id", "kind", "joint")
 
 
@@ -140,10 +140,14 @@ class GatheredRows(LocalDynamics):
         keys = np.concatenate([packed.keys[:, :count] for packed, count in zip(several, counts)], axis=1)[:, where]
         self._take_constraints(several, where, keys)
         self._attach()
+        self._agree()
         self.stored = is_stored(self)
         if self.stored:
             assemble_blocks(self, laying_out=True, adding=True)
         return places
+
+    def _agree(self) -> None:
+        """Agree with other processes on numbers of all rows; these are all."""
 
     def _take_entries(self, several: list[PackedRows], where: np.ndarray) -> None:
         """Take the operators of rows."""
@@ -196,44 +200,58 @@ class GatheredRows(LocalDynamics):
 
 
 class Gathering:
-    """Rows of all parts that travel to the process that needs them together, and results that travel back.
+    """Rows of all parts that travel to the processes that need them together, and results that travel back.
 
     Parameters
     ----------
     part : Part
     whole : Domain
         The whole model of this process.
+    rows : GatheredRows, optional
+        Takes the rows.
 
     Attributes
     ----------
     rows : GatheredRows
-        In the process that has got them.
+        In a process that has got them.
     here : bool
-        Whether this is that process.
+        Whether this is such a process.
     mine : ndarray
         Rows of this part for which there will be results.
     """
 
     HOME = 0  # rank of the process that gets the rows
 
-    def __init__(self, part: Part, whole):
-        self.part, self.rows, self.here = part, GatheredRows(whole), part.world.rank == self.HOME
+    def __init__(self, part: Part, whole, rows: GatheredRows | None = None):
+        self.part, self.rows, self.here = part, rows or GatheredRows(whole), part.world.rank == self.HOME
 
-    def collect(self, local: LocalDynamics, counted: np.ndarray, held: np.ndarray, form: bool | int | None) -> None:
-        """Send the rows that this part counts; it needs the reactions of those that it holds.  `form` of W: `ConstraintSolver.stored_form`."""
+    def collect(self, local: LocalDynamics, counted: np.ndarray, held: np.ndarray, form: bool | int | None, homes: np.ndarray | None = None) -> None:
+        """Send the rows that this part counts; it needs the reactions of those that it holds.
+
+        `form` of W: `ConstraintSolver.stored_form`.  `homes`: rank of the process that gets each row of `local`; without it one gets all.
+        """
         world = self.part.world
-        self.mine = np.concatenate([counted, np.setdiff1d(held, counted)])
+        needed = np.setdiff1d(held, counted)
+        self.mine = np.concatenate([counted, needed])
+        self._home = np.full(self.mine.size, self.HOME) if homes is None else homes[self.mine]
+        self.here = homes is not None or world.rank == self.HOME
         parcels: list = [None] * world.size
-        parcels[self.HOME] = pack(self.part, local, counted, self.mine[counted.size :])
+        for rank in range(world.size) if homes is not None else (self.HOME,):
+            there = self._home == rank
+            parcels[rank] = pack(self.part, local, counted[there[: counted.size]], needed[there[counted.size :]])
         received = world.dealt(parcels)
         if self.here:
             self._places = self.rows.take(received, local, form)
 
     def spread(self, results: np.ndarray | None, width: int) -> np.ndarray:
-        """Return results (m, width) for `mine`, from those (n, width) that the process with all rows gives."""
+        """Return results (m, width) for `mine`, from those (n, width) that each process gives for the rows that it has got."""
         world, found = self.part.world, np.empty((self.mine.size, width))
-        if results is None:
-            world.exchange({}, {self.HOME: found})
-            return found
-        world.exchange({rank: results[place] for rank, place in enumerate(self._places) if rank != world.rank}, {})
-        return results[self._places[world.rank]]
+        lists = {rank: np.flatnonzero(self._home == rank) for rank in range(world.size)}
+        incoming = {rank: np.empty((listed.size, width)) for rank, listed in lists.items() if listed.size and rank != world.rank}
+        places = dict(enumerate(self._places)) if self.here else {}
+        world.exchange({rank: results[place] for rank, place in places.items() if place.size and rank != world.rank}, incoming)
+        if self.here:
+            found[lists[world.rank]] = results[places[world.rank]]
+        for rank, values in incoming.items():
+            found[lists[rank]] = values
+        return found

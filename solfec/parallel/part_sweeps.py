@@ -13,6 +13,7 @@ from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
 from .colours import WORD, colour
+from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .sums import largest_of, ordered_nowhere, summed, words
@@ -234,27 +235,46 @@ class PartSweeps(ConstraintSolver):
 
     def _measured(self, local, noting: bool) -> tuple[float, float]:
         """Compute velocities from momenta, then merit and residual of the whole model."""
-        terms = np.zeros((4, max(local.n, 1)), order="F")
         opened(_find_velocities(local.handles, local.n))
-        opened(_measure(local.handles, local.n, local.half_step, noting, terms))
-        driving = local.rows.driving[self.counted] > 0 if self.part.driven.size else None
-        merit, energy, size, unmet = self._totals(terms, driving)
-        if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():
-            asked = np.zeros(max(local.n, 1))
-            opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked))
-            size = np.where(size > 0.0, size, self._totals(asked[None], driving)[0])
-        rows = local.rows.merit[: local.n]
-        energies = energy[np.minimum(local.rows.driving[: local.n], len(energy) - 1)]
-        rows[:] = np.where(energies > NO_ENERGY, rows / np.where(energies > NO_ENERGY, energies, 1.0), np.where(rows > 0.0, UNBOUNDED, rows))
-        return 0.5 * _larger(map(_share, merit, energy)), math.sqrt(_larger(map(_share, unmet, size)))
+        return measured(local, self.counted, self.part.driven.size > 0, noting, self.part.world)
 
-    def _totals(self, terms: np.ndarray, driving: np.ndarray | None) -> np.ndarray:
-        """Return sums (m, k) of terms (m, n) over all rows of the whole model; k = 2: those that drive obstacles apart, after the others."""
-        mine = terms[:, self.counted]
-        if driving is None:
-            return ordered_nowhere(mine, self.part.world)[:, None]
-        both = np.concatenate([np.where(driving, 0.0, mine), np.where(driving, mine, 0.0)])
-        return ordered_nowhere(both, self.part.world).reshape(2, -1).T
+
+def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Communicator) -> tuple[float, float]:
+    """Return merit and residual of the whole model, from the rows that each process counts; write those of each row.
+
+    Parameters
+    ----------
+    local : LocalDynamics
+        Rows with reactions and velocities.
+    counted : ndarray
+        Rows that this process counts.
+    driven : bool
+        Whether constraints move obstacles.
+    noting : bool
+        Note opening velocities of contacts for the next sweep.
+    world : Communicator
+    """
+
+    def totals(terms: np.ndarray) -> np.ndarray:
+        """Sums (m, k) of terms (m, n) over all rows of the whole model; k = 2: those that drive obstacles apart, after the others."""
+        mine = terms[:, counted]
+        if not driven:
+            return ordered_nowhere(mine, world)[:, None]
+        drives = local.rows.driving[counted] > 0
+        both = np.concatenate([np.where(drives, 0.0, mine), np.where(drives, mine, 0.0)])
+        return ordered_nowhere(both, world).reshape(2, -1).T
+
+    terms = np.zeros((4, max(local.n, 1)), order="F")
+    opened(_measure(local.handles, local.n, local.half_step, noting, terms))
+    merit, energy, size, unmet = totals(terms)
+    if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():
+        asked = np.zeros(max(local.n, 1))
+        opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked))
+        size = np.where(size > 0.0, size, totals(asked[None])[0])
+    rows = local.rows.merit[: local.n]
+    energies = energy[np.minimum(local.rows.driving[: local.n], len(energy) - 1)]
+    rows[:] = np.where(energies > NO_ENERGY, rows / np.where(energies > NO_ENERGY, energies, 1.0), np.where(rows > 0.0, UNBOUNDED, rows))
+    return 0.5 * _larger(map(_share, merit, energy)), math.sqrt(_larger(map(_share, unmet, size)))
 
 
 class PartPenalty(PartSweeps):

@@ -63,8 +63,8 @@ def is_stored(local) -> bool:
     if local.form >= 0:
         return local.form > 0
     if local.form == -1:
-        return local.visits <= VELOCITY_FORM_FROM * local.n
-    return local.visits <= max(FULL_ROWS * local.n, SMALL_MATRIX)
+        return local.visits <= VELOCITY_FORM_FROM * local.total
+    return local.visits <= max(FULL_ROWS * local.total, SMALL_MATRIX)
 
 
 def assemble_laws(local) -> None:

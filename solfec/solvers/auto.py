@@ -14,7 +14,7 @@ import numpy as np
 from ..kinds import ROW_FAMILIES, Cone
 from . import parameters
 from .constraint_solver import ConstraintSolver
-from .contact_problem import COUNTS, ContactProblem, Islands, Method, norm, summary
+from .contact_problem import COUNTS, ContactProblem, Islands, Method, joined, summary
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
 from .gauss_seidel import GaussSeidelSolver
@@ -28,6 +28,7 @@ LINK_LENGTH = 3
 LINK = int(RowKind.RIGLNK)
 # Sets of kinds of rows, by bits
 LINKS, DASHPOTS, SPRINGS = bits_of([LINK]), bits_of([DashpotRows.KIND]), bits_of(SpringTangents.KINDS)
+BENT = LINKS | DASHPOTS | SPRINGS  # not linear in U
 MASKED = bits_of(kind for kind, family in ROW_FAMILIES.items() if family.masked)
 TREATED = bits_of(np.flatnonzero(CONE_OF_KIND != UNKNOWN)) | SPRINGS | DASHPOTS  # kinds of rows that need no sweeps
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
@@ -96,20 +97,29 @@ class AutoSolver(ConstraintSolver):
         Gauss-Seidel solves the whole step in three cases: the step has cohesive SPRING_DASHPOT contacts, whose law is no cone; it has other laws
         that only sweeps can solve; or iterations with the tangents of springs and contacts do not converge to their forces.
         """
+        return self.by_islands(local) or self.by_sweeps(local)
+
+    def by_islands(self, local: LocalDynamics) -> SolverReport | None:
+        """Solve island by island; leave reactions as they are and return None if the whole step needs sweeps.
+
+        Several processes may each have some of the islands (`local.others`).
+        """
         present, sizes = local.survey()
-        if local.n == 0 or present & ~TREATED or (present & DASHPOTS and DashpotRows.cohesive(local)):
-            return self._swept(local)
+        if local.total == 0 or present & ~TREATED or (present & DASHPOTS and DashpotRows.cohesive(local)):
+            return None
         # Many contacts of one pair of bodies are all coupled: the number of blocks of W grows with the square of their number, although the
         # rank of W is at most the number of the bodies' degrees of freedom.  Sweeps in the velocity form need no blocks.
         if self.method == Method.AUTO and local.form == -2 and not local.stored:
-            return self._swept(local)
+            return None
         local.require_blocks()
         start = local.rows.R[:, : local.n].copy()
         solution = self._solved(local, present, sizes)
         if solution is None:
             local.rows.R[:, : local.n] = start
-            return self._swept(local)
+            return None
         last = self._sweeps.conclude(local)
+        local.others.measured(local, last)
+        solution = joined(local.others.gathered(solution))
         self.methods, self.iterations, self.islands = solution.methods, solution.iterations, solution.islands
         self.iters = solution.total_iterations
         self.error = "OK" if solution.status == "OK" and last.residual <= 2.0 * self.epsilon else "DIVERGED"
@@ -118,7 +128,7 @@ class AutoSolver(ConstraintSolver):
             report.cause = GROWING
         return report
 
-    def _swept(self, local: LocalDynamics) -> SolverReport:
+    def by_sweeps(self, local: LocalDynamics) -> SolverReport:
         """Solve by sweeps alone until the residual is small enough or no sweeps are left.
 
         Sweeps end when reactions stop changing, relative to their size, whatever the residual.  Then they go on with a smaller bound of the change.
@@ -146,7 +156,7 @@ class AutoSolver(ConstraintSolver):
 
         `present` and `sizes` are those of `LocalDynamics.survey`.  Return the solution, or None if the laws of springs do not hold in the end.
         """
-        rows, n = local.rows, local.n
+        rows, n, others = local.rows, local.n, local.others
         form = self._reduced
         form.fill(local)
         kind, q = form.cone, form.q
@@ -163,16 +173,16 @@ class AutoSolver(ConstraintSolver):
         operators = local.operators()
         size, driven_size = sizes
         reactions, unmet, total = rows.R, 0.0, None
-        if not (form.moving or lines or links.size):
+        bent = present & BENT
+        if not (others.any(form.moving) or lines or present & LINKS):
             reactions[:, :n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
         reduced = None if lines or dashpots or form.cohesive or self.method != Method.AUTO else Eliminated.of(local, kind)
-        bent = links.size or lines or dashpots  # rows that are not linear in U
         yields = bool(lines or dashpots or present & MASKED)  # diagonal blocks of masked rows are larger than the bodies' contributions
         for update in range(MOST_UPDATES if bent else 1):
             if bent:
                 local.velocities(rows.U)
                 targets = link_velocity(local, links)
-                unmet = norm(targets - rows.U[2, links])
+                unmet = others.norm(targets - rows.U[2, links])
                 q[2, links] = rows.B[2, links] - targets
             if lines:
                 unmet = math.hypot(unmet, lines.renew())
@@ -197,7 +207,7 @@ class AutoSolver(ConstraintSolver):
             counts = self._islands.solve(
                 n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
                 lines.scaled(operators) if lines else operators, yields=yields,
-                driving=rows.driving, driven_size=driven_size, speed=rows.speed,
+                driving=rows.driving, driven_size=driven_size, speed=rows.speed, total=local.total,
             )  # fmt: skip
             if form.cohesive:
                 reactions[2, :n] -= form.cohesion[:n]
@@ -205,15 +215,16 @@ class AutoSolver(ConstraintSolver):
                 lines.unscale()
             total = counts.copy() if total is None else _added(total, counts)
             # `unmet` was measured before this solution; after the first solution, in which contacts may begin to act, it is no proof
-            if (update or not counts[0].any()) and unmet <= 0.1 * self.epsilon * size:
+            iterated = others.any(counts[0].any())
+            if (update or not iterated) and unmet <= 0.1 * self.epsilon * size:
                 break
-            if not counts[0].any() and self._missed(local, lines, dashpots) <= self.epsilon * size:
+            if not iterated and self._missed(local, lines, dashpots) <= self.epsilon * size:
                 break  # the newest lines needed no iteration, and the laws hold
         if not self._missed(local, lines, dashpots) <= 2.0 * self.epsilon * size:
             return None
         if reduced and not len(reduced.kept):
             self._islands.count = 0
-        solution = summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, total)
+        solution = summary(reactions[:, :0], rows.U[:, :0], math.nan, math.nan, self._islands.count, total)
         if reduced:
             solution.methods["DIRECT"] = 1
         return solution
@@ -278,7 +289,7 @@ class SpringRows:
         missed = self._missed(forces, stopped, target)
         soft = ~stopped & (np.abs(slope) * w <= SOFT)
         stiff = ~stopped & ~soft
-        if (slope[stiff] > 0.0).any():
+        if self.local.others.any((slope[stiff] > 0.0).any()):
             return math.inf
         self._kind[springs] = np.where(soft, Cone.NONE, Cone.NORMAL)
         self._soft, self._forces = springs[soft], forces[soft]
@@ -309,7 +320,7 @@ class SpringRows:
         missed = np.abs(np.where(stopped, u - target, w * (r - forces)))
         if self.tangents.functions is not None:
             self.local.unmet[:] = missed[self.tangents.called]
-        return norm(missed)
+        return self.local.others.norm(missed)
 
     def _pull(self) -> np.ndarray:
         """Return the velocities that the forces of soft springs make."""

@@ -248,6 +248,7 @@ class ConeRows(Record):
         "driven_size": "f8",  # and over those that do, which are coupled with no others
         "maxiter": "i4",  # largest number of iterations of each method
         "window": "i4",  # columns of Anderson acceleration
+        "total": "i4",  # rows of the problem, of which these are some islands
     }
 
 
@@ -282,14 +283,14 @@ class Islands:
 
     def solve(
         self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None, yields=False,
-        driving=None, driven_size=1.0, speed=None,
+        driving=None, driven_size=1.0, speed=None, total=None,
     ) -> np.ndarray:  # fmt: skip
         """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island.
 
         The tolerance is relative to `size`, by default the norm of q.  `operators` are the operators H' of rows, W_ab = sum H'_a H'_b^T
         (first entry of every row, triple and block of every entry); with them large islands can be factorised by bodies.  If W
         `yields`, its diagonal blocks may be larger than that sum.  For islands of rows that are `driving` obstacles, (n,) int32, the
-        tolerance is relative to `driven_size`.  No island is solved beyond the round-off of q, a sum of velocities of the size `speed`, (n,).
+        tolerance is relative to `driven_size`.  These n are some of `total` rows to which tolerances refer.  No island is solved beyond the round-off of q, a sum of velocities of the size `speed`, (n,).
         """
         diagonal, q, row_ptr, column, off_diagonal = matrix
         first_entry, triple, entry, triples = operators or NO_OPERATORS
@@ -311,7 +312,7 @@ class Islands:
         self.size = size or norm(q[:, :n]) or 1.0
         rows.operators = 0 if operators is None else 2 if yields else 1
         rows.method, rows.unscaled, rows.tolerance, rows.maxiter, rows.window = method, unscaled, tolerance, maxiter, window
-        rows.size, rows.driven_size = self.size, driven_size
+        rows.size, rows.driven_size, rows.total = self.size, driven_size, n if total is None else total
         opened(_solve_islands(rows.handle, n, self.count))
         return rows.counts[:, : self.count]
 
@@ -325,6 +326,19 @@ class Islands:
             work.island_ptr = np.zeros(pointers, np.int32)
         if work.local_triple.size < triples:
             work.local_triple = np.zeros(triples, np.int32)
+
+
+def joined(several: list[Solution]) -> Solution:
+    """Return the outcome of islands that several processes have solved, with the reactions of the first."""
+    first, *others = several
+    if not others:
+        return first
+    return Solution(
+        first.r, first.u, first.residual, first.natural_map, STATUS[max(STATUS.index(one.status) for one in several)],
+        sum(one.islands for one in several), sum(one.unsolved for one in several),
+        {name: max(one.iterations[name] for one in several) for name in COUNTS},
+        {name: number for name in METHODS if (number := sum(one.methods.get(name, 0) for one in several))},
+    )  # fmt: skip
 
 
 def summary(r, u, residual, natural_map, islands: int, counts: np.ndarray) -> Solution:

@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import Cone
-from .contact_problem import norm
 from .local_dynamics import LocalDynamics, RowKind
 
 GAP, SPRING, DASHPOT, POWER, FRICTION, COHESION = 0, 1, 2, 3, 4, 6  # places in the law data of a contact
@@ -45,15 +44,17 @@ class DashpotRows:
     def cohesive(local: LocalDynamics) -> bool:
         """Whether any SPRING_DASHPOT contact is cohesive: its law, tension up to a limit and none beyond, is no cone."""
         of = local.rows.kind[: local.n] == DashpotRows.KIND
-        return bool((local.rows.law[COHESION, : local.n][of] > 0.0).any())
+        return local.others.any((local.rows.law[COHESION, : local.n][of] > 0.0).any())
 
     def renew(self, free: np.ndarray) -> float:
         """Write lines at the present U and R, and velocities `free`, into the solver's arrays; return the norm of errors in the law."""
         rows, here = self.local.rows, self.rows
         force, slope = self._lines()
         w = rows.diagonal[2, 2, here]
-        missed = norm(w * (rows.R[2, here] - np.maximum(force + slope * rows.U[2, here], 0.0)))
+        missed = self.local.others.norm(w * (rows.R[2, here] - np.maximum(force + slope * rows.U[2, here], 0.0)))
         acts = slope < 0.0
+        if not here.size:  # this process has none
+            return missed
         yielding = np.where(acts, -1.0 / np.where(acts, slope, -1.0), 0.0)
         self._kind[here] = np.where(acts, Cone.CONTACT, Cone.NONE)
         self._q[:, here] = free[:, here]
@@ -70,7 +71,7 @@ class DashpotRows:
         """Return the norm of the errors of the present velocities in the law."""
         rows, here = self.local.rows, self.rows
         force, slope = self._lines()
-        return norm(rows.diagonal[2, 2, here] * (rows.R[2, here] - np.maximum(force + slope * rows.U[2, here], 0.0)))
+        return self.local.others.norm(rows.diagonal[2, 2, here] * (rows.R[2, here] - np.maximum(force + slope * rows.U[2, here], 0.0)))
 
     def _lines(self) -> tuple[np.ndarray, np.ndarray]:
         """Return p and g of the law at the present U and R (docs/materials.md, SPRING_DASHPOT)."""

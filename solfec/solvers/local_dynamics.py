@@ -22,10 +22,11 @@ from ..kinds import DRIVES, BodyKind, RowKind, SurfaceModel
 from ..tables import Table, opened
 from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
 from .implicit_rows import rows_of
+from .other_processes import NO_OTHERS, NoOthers
 
 _relative_velocities = _kernels.newton.relative_velocities
 _draw_lines = _kernels.row_lines.draw_lines
-_survey_rows = _kernels.reduced_form.survey_rows
+survey_rows = _kernels.reduced_form.survey_rows
 
 NO_ROWS = np.zeros(0, int)
 
@@ -157,7 +158,11 @@ class LocalDynamics:
         Rows of springs with Python functions; solvers take their reactions from `spring_functions`.
     unmet : ndarray
         Errors of their velocities in their laws at the last visit.
+    others : NoOthers
+        Processes that have other islands.
     """
+
+    others: NoOthers = NO_OTHERS
 
     def __init__(self):
         self.rows = RowTable()
@@ -189,6 +194,11 @@ class LocalDynamics:
         """Keep the handles of all tables side by side (fortran/solvers/row_tables.f90)."""
         tables = self.rows, self.entries, self.blocks, self.attachments, self.pointers, self.triples
         self.handles = np.array([table.handle for table in tables], np.longlong)
+
+    @property
+    def total(self) -> int:
+        """Number of rows in all processes."""
+        return self.n
 
     @property
     def half_step(self) -> float:
@@ -269,7 +279,7 @@ class LocalDynamics:
 
         The size is the norm of B; if it is zero, that of B less prescribed velocities, or 1.  Velocities below `NO_VELOCITY` count as zero.
         """
-        present, counts, norms, status = _survey_rows(self.handles, self.n)
+        present, counts, norms, status = survey_rows(self.handles, self.n)
         opened(status)
         counts, norms = counts.tolist(), norms.T.tolist()
         return present, (self._size(False, counts[0], norms[0]), self._size(True, counts[1], norms[1]))
@@ -283,20 +293,20 @@ class LocalDynamics:
         for size in norms if count else ():
             if not size < NO_VELOCITY:
                 return size
-        return (self._size_asked((self.rows.driving[: self.n] > 0) == driving) if count else 0.0) or 1.0
+        return (self.others.norm(self._asked((self.rows.driving[: self.n] > 0) == driving)) if count else 0.0) or 1.0
 
-    def _size_asked(self, rows: np.ndarray) -> float:
-        """Return the norm of the velocities that laws along axes of joints cause in some rows, for a model that nothing else moves."""
+    def _asked(self, rows: np.ndarray) -> np.ndarray:
+        """Return the velocities that laws along axes of joints cause in some rows, for a model that nothing else moves."""
         drives = np.flatnonzero(rows & np.isin(self.rows.kind[: self.n], DRIVES)).astype(np.int32)
         if not drives.size:
-            return 0.0
+            return np.zeros(0)
         rows, count = self.rows, drives.size
         kept = rows.R[:, drives].copy(), rows.U[:, drives].copy()
         rows.R[:, drives], rows.U[:, drives] = 0.0, rows.B[:, drives]
         constant, slope, target, held = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, np.int32)
         opened(_draw_lines(self.handles, drives, self.half_step, constant, slope, target, held))
         rows.R[:, drives], rows.U[:, drives] = kept
-        return float(np.linalg.norm(np.where(held > 0, target, rows.diagonal[2, 2, drives] * constant)))
+        return np.where(held > 0, target, rows.diagonal[2, 2, drives] * constant)
 
     @property
     def stands(self) -> bool:

@@ -1,7 +1,9 @@
 """Courses of models that are divided among threads of one process, and what they leave behind."""
 
 import copy
+import re
 
+import numpy as np
 from processes import spmd
 
 from solfec.divided import Divided, Requests
@@ -24,6 +26,18 @@ def contents(model):
     columns = [bodies.view("id"), bodies.view("energy"), bodies.view("momentum"), bodies.configurations.view("conf"), bodies.triples.view("velo")]
     scalars = model.time, model.step_number, model.contact_energy, model.friction_energy, model.sparsified, model.constraints.next_id
     return [column.tobytes() for column in columns], constraint_records(model.constraints, model).tobytes(), scalars, repr(model.report)
+
+
+def rounded(several, model):
+    """Contents with nine digits of merits, residuals and works, which a serial run adds in another order."""
+    kind, found = constraint_records(model.constraints, model).dtype, []
+    for columns, records, numbers, report in several:
+        constraints = np.frombuffer(records, kind).copy()
+        merits = [f"{merit:.9g}" for merit in constraints["merit"]]
+        constraints["merit"] = 0.0
+        report = re.sub(r"(merit|residual)=([^,]+)", lambda part: f"{part[1]}={float(part[2]):.9g}", report)
+        found.append((columns, constraints.tobytes(), merits, [f"{number:.9g}" for number in numbers], report))
+    return found
 
 
 def course(model, size, steps, looks=10, balance=None, between=None, make=solver):

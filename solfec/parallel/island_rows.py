@@ -1,0 +1,113 @@
+"""Islands of a model in parts: which process solves each, and what processes tell one another about theirs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..solvers.local_dynamics import survey_rows
+from ..solvers.other_processes import NoOthers
+from ..tables import opened
+from .communicator import Communicator
+from .gathered_rows import GatheredRows
+from .part import Part
+from .part_sweeps import measured
+from .sums import ordered_nowhere
+
+KINDS = np.arange(63)  # bits of a set of kinds of rows
+
+
+def homes_of_islands(part: Part, bodies, ends: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    """Return, for each row of a part, the rank of the process that solves its island: the one that counts most of its rows.
+
+    Parameters
+    ----------
+    part : Part
+    bodies : BodyTable
+        Bodies of the whole model.
+    ends : ndarray (2, n)
+        Rows of the part's bodies on which each row acts, the smaller first; -1: none.
+    counted : ndarray
+        Rows that the part counts.
+    """
+    from scipy.sparse import coo_array  # slow to import
+    from scipy.sparse.csgraph import connected_components
+
+    here = np.append(np.searchsorted(bodies.view("id"), part.model.bodies.view("id")), -1)  # rows of the part's bodies in the whole model
+    mine = here[ends]
+    pairs, numbers = np.unique(mine[:, counted], axis=1, return_counts=True)
+    several = part.world.gathered((pairs, numbers))
+    one, two = np.concatenate([listed for listed, _ in several], axis=1)
+    both = one >= 0
+    links = coo_array((np.ones(both.sum()), (one[both], two[both])), (bodies.n, bodies.n))
+    count, island = connected_components(links, directed=False)
+    share = [np.bincount(island[listed[1]], weights=weights, minlength=count) for listed, weights in several]
+    return np.argmax(share, axis=0)[island[mine[1]]]
+
+
+class OtherProcesses(NoOthers):
+    """Processes that have other islands.
+
+    Parameters
+    ----------
+    world : Communicator
+    driven : bool
+        Whether constraints move obstacles.
+    """
+
+    def __init__(self, world: Communicator, driven: bool):
+        self.world, self._driven = world, driven
+
+    def any(self, here: bool) -> bool:
+        return bool(self.world.largest(np.array([float(here)]))[0])
+
+    def norm(self, values: np.ndarray) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return math.sqrt(ordered_nowhere((values**2).reshape(1, -1), self.world)[0])
+
+    def gathered(self, thing: Any) -> list:
+        return self.world.gathered(thing)
+
+    def measured(self, local, report) -> None:
+        report.merit, report.residual = measured(local, np.arange(local.n), self._driven, False, self.world)
+
+
+class IslandRows(GatheredRows):
+    """Local dynamics of the islands that one of several processes solves.
+
+    Parameters
+    ----------
+    whole : Domain
+        The whole model of this process.
+    world : Communicator
+    driven : bool
+        Whether constraints move obstacles.
+    """
+
+    def __init__(self, whole, world: Communicator, driven: bool):
+        super().__init__(whole)
+        self._world, self._total = world, 0
+        self.others = OtherProcesses(world, driven)
+
+    @property
+    def total(self) -> int:
+        return self._total
+
+    def _agree(self) -> None:
+        """Sum up numbers of rows, and of the blocks of W, of all processes."""
+        self._total, self.visits = self._world.total(np.array([self.n, self.visits], np.int64)).tolist()
+
+    def survey(self) -> tuple[int, tuple[float, float]]:
+        """Return kinds and sizes of the rows of all processes (LocalDynamics.survey)."""
+        rows, n = self.rows, self.n
+        present, counts, _, status = survey_rows(self.handles, n)
+        opened(status)
+        found = self._world.largest((int(present) >> KINDS & 1).astype(float)) > 0.0
+        counts = self._world.total(counts.astype(np.int64)).tolist()
+        squares = np.array([(rows.B[:, :n] ** 2).sum(axis=0), (rows.free[:, :n] ** 2).sum(axis=0)])
+        drives = rows.driving[:n] > 0
+        norms = np.sqrt(ordered_nowhere(np.concatenate([np.where(drives, 0.0, squares), np.where(drives, squares, 0.0)]), self._world)).tolist()
+        kinds = sum(1 << kind for kind in np.flatnonzero(found).tolist())
+        return kinds, (self._size(False, counts[0], norms[:2]), self._size(True, counts[1], norms[2:]))

@@ -1,0 +1,30 @@
+"""What a solver asks of all rows of a model whose islands several processes solve; one process has all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class NoOthers:
+    """One process has all rows."""
+
+    def any(self, here: bool) -> bool:
+        """Return whether a statement is true of rows in any process."""
+        return bool(here)
+
+    def norm(self, values: np.ndarray) -> float:
+        """Return the Euclidean norm of numbers of rows in all processes; infinite, without a warning, if squares overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.linalg.norm(values))
+
+    def gathered(self, thing: Any) -> list:
+        """Return what each process has given."""
+        return [thing]
+
+    def measured(self, local, report) -> None:
+        """Replace merit and residual of rows here, in a report, by those of rows in all processes."""
+
+
+NO_OTHERS = NoOthers()
