@@ -1,5 +1,6 @@
 """Commands of the input language for editors and type checkers; at run time they are loaded when first used."""
 
+from .language.assemblies import ARCH as ARCH, PACKING as PACKING, WALL as WALL
 from .language.automatic_solver import AUTO_SOLVER as AUTO_SOLVER
 from .language.bodies import BODY as BODY, CONSTRAINT as CONSTRAINT
 from .language.characteristics import APPLY_BULKMAT as APPLY_BULKMAT, BODY_CHARS as BODY_CHARS, INITIAL_VELOCITY as INITIAL_VELOCITY, MASS_CENTER as MASS_CENTER
@@ -22,6 +23,7 @@ from .language.running import CALLBACK as CALLBACK, EXTENTS as EXTENTS, GEOMETRI
 from .language.series import TIME_SERIES as TIME_SERIES
 from .language.shapes import CONVEX as CONVEX, ELLIP as ELLIP, HEX as HEX, HULL as HULL, MESH as MESH, SPHERE as SPHERE
 from .language.siconos import SICONOS_SOLVER as SICONOS_SOLVER
+from .language.solids import BOX as BOX, CAPSULE as CAPSULE, CYLINDER as CYLINDER, PLANE as PLANE, TERRAIN as TERRAIN
 from .language.solvers import GAUSS_SEIDEL_SOLVER as GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER as NEWTON_SOLVER, PENALTY_SOLVER as PENALTY_SOLVER, TEST_SOLVER as TEST_SOLVER
 from .language.splitting import MESH_SPLIT as MESH_SPLIT, OVERLAPPING as OVERLAPPING, SPLIT as SPLIT, VORONOI as VORONOI
 from .language.springs import PUT_SPRING as PUT_SPRING
@@ -35,6 +37,7 @@ __version__: str
 
 __all__ = [
     "APPLY_BULKMAT",
+    "ARCH",
     "AUTO_SOLVER",
     "BACKWARD",
     "BALL",
@@ -43,9 +46,11 @@ __all__ = [
     "BODY",
     "BODY_CHARS",
     "BODY_MM_EXPORT",
+    "BOX",
     "BULK_MATERIAL",
     "BYLABEL",
     "CALLBACK",
+    "CAPSULE",
     "CONSTRAINT",
     "CONTACT_EXCLUDE_BODIES",
     "CONTACT_EXCLUDE_OBJECTS",
@@ -56,6 +61,7 @@ __all__ = [
     "CONVEX_READ",
     "COPY",
     "COROTATED_DISPLACEMENTS",
+    "CYLINDER",
     "CYLINDRICAL",
     "DELETE",
     "DISPLACEMENT",
@@ -101,9 +107,11 @@ __all__ = [
     "NON_SOLFEC_ARGV",
     "OUTPUT",
     "OVERLAPPING",
+    "PACKING",
     "PARMEC_IMPORT",
     "PENALTY_SOLVER",
     "PIPE",
+    "PLANE",
     "POD_BASE",
     "PRESSURE",
     "PUT_RIGID_LINK",
@@ -139,6 +147,7 @@ __all__ = [
     "STRESS",
     "SUBDIR",
     "SURFACE_MATERIAL",
+    "TERRAIN",
     "TEST_SOLVER",
     "TETRAHEDRALIZE",
     "TIME_SERIES",
@@ -152,6 +161,7 @@ __all__ = [
     "VIEWER",
     "VORONOI",
     "VTK_EXPORT",
+    "WALL",
     "WARNINGS",
     "WELD",
     "XDMF_EXPORT",

@@ -26,7 +26,8 @@ from .errors import NotBuiltYet, SolfecError, SolfecWarning, shown
 from .language import session
 from .language.legacy import loader
 from .log import logged
-from .switches import USAGE, help_text
+from .suggestions import did_you_mean, nearest, of_error
+from .switches import NEW_SWITCHES, SUBCOMMANDS, SWITCHES, USAGE, help_text
 from .terminal import discard
 
 HELPERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parmec", "helpers")  # modules that inputs of Parmec import
@@ -117,7 +118,7 @@ def _new_switch(word: str, words: list[str], result: Arguments) -> bool:
     elif word in ("-h",):
         result.help = True
     elif word.startswith("--"):
-        raise UsageError(f"unknown switch {word}")
+        raise UsageError(f"unknown switch {word}{did_you_mean(word, (name for name, *_ in (*SWITCHES, *NEW_SWITCHES)), quoted=False)}")
     else:
         return False
     return True
@@ -290,7 +291,8 @@ def _missing(words: list[str]) -> str:
         return ""
     if os.path.exists(meant):
         return f"cannot read the input file {meant!r}"
-    return f"there is no input file {meant!r}"
+    command = nearest(meant, (name for name, *_ in SUBCOMMANDS)) if meant == words[0] else None
+    return f"there is no input file {meant!r}" + (f"; did you mean solfec {command}?" if command else "")
 
 
 def _input_of(path: str) -> tuple[str, str | None]:
@@ -548,6 +550,7 @@ def describe(error: BaseException) -> str:
         text = ""
     if isinstance(error, (SolfecError, NotBuiltYet)):
         return text
+    text += of_error(error)
     kind = next(k for k in type(error).__mro__ if not k.__module__.startswith("solfec"))
     return f"{kind.__name__}: {text}" if text else kind.__name__
 

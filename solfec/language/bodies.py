@@ -51,6 +51,7 @@ class BODY(Handle):
     """
 
     __slots__ = ()
+    _SHOWN = "id label kind form scheme material mass volume center conf velo ncon"
 
     @command("BODY")
     def __init__(
@@ -104,7 +105,17 @@ class BODY(Handle):
         self._id = identifier
 
     def __repr__(self):
-        return f"BODY {self._id}"
+        if not self._exists():
+            return f"BODY {self._id} (gone)"
+        label = f" {self.label!r}" if self.label else ""
+        return f"BODY {self._id}{label} ({self.kind})"
+
+    def _exists(self) -> bool:
+        try:
+            self._row  # noqa: B018
+        except ValueError:
+            return False
+        return True
 
     @property
     def _row(self) -> int:
@@ -410,12 +421,19 @@ class CONSTRAINT(Handle):
     """
 
     __slots__ = ()
+    _SHOWN = "kind adjbod point R U gap merit residual"
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         raise BadType("CONSTRAINT objects come from commands such as FIX_POINT and from SOLFEC.constraints")
 
     def __repr__(self):
-        return f"CONSTRAINT {self._id} ({self.kind or 'gone'})"
+        if not self._exists():
+            return f"CONSTRAINT {self._id} (gone)"
+        bodies = self.adjbod if isinstance(self.adjbod, tuple) else (self.adjbod,)
+        return f"CONSTRAINT {self._id} ({self.kind}) of {' and '.join(map(repr, bodies))}"
+
+    def _exists(self) -> bool:
+        return self.kind is not None
 
     R = _local("R", "Reaction (T1, T2, N) in the local base: force averaged over the last step.")
     U = _local("U", "Relative velocity (T1, T2, N) at the end of the step.")

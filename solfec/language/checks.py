@@ -7,6 +7,7 @@ uses, or raises `BadType` or `BadValue`; the command adds its own name to the me
 from __future__ import annotations
 
 import functools
+import html
 import inspect
 import math
 import operator
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 
 from ..patterns import compiled
+from ..suggestions import did_you_mean
 
 F = TypeVar("F", bound=Callable)
 INTEGER_LIMIT = 2**31 - 1  # counts and identifiers are 32-bit integers
@@ -102,7 +104,8 @@ def _by_name(signature: inspect.Signature, required: frozenset[str], arguments: 
     try:
         return signature.bind(*arguments, **keywords).arguments
     except TypeError as error:
-        raise BadType(str(error)) from None
+        unknown = next((key for key in keywords if key not in parameters), None)
+        raise BadType(str(error) + ("" if unknown is None else did_you_mean(unknown, parameters.keys() - given.keys()))) from None
 
 
 def kind_of(value) -> str:
@@ -212,7 +215,7 @@ def choice(value, name: str, options: Sequence[str]) -> str:
     """Check that a value is one of a few strings."""
     result = string(value, name)
     if result not in options:
-        raise BadValue(f"'{name}' must be one of {', '.join(map(repr, options))}, not {result!r}")
+        raise BadValue(f"'{name}' must be one of {', '.join(map(repr, options))}, not {result!r}{did_you_mean(result, options)}")
     return result
 
 
@@ -311,11 +314,46 @@ def instance(value, name: str, kind: type, what: str | None = None):
 
 # --- members -----------------------------------------------------------------------------------------------
 
+MOST_SHOWN = 12  # numbers of a list that a table shows
+
+
+def html_table(title: str, facts: dict) -> str:
+    """Table of names and values as HTML, with a title."""
+    rows = "".join(f"<tr><th style='text-align: left'>{name}</th><td style='text-align: left'>{html.escape(in_words(value))}</td></tr>" for name, value in facts.items())
+    return f"<table><caption style='text-align: left'>{html.escape(title)}</caption>{rows}</table>"
+
+
+def in_words(value) -> str:
+    """Return a value with six digits, and long lists cut short."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (tuple, list)):
+        more = f", ... ({len(value)} in all)" if len(value) > MOST_SHOWN else ""
+        return ", ".join(map(in_words, value[:MOST_SHOWN])) + more
+    return str(value)
+
+
 
 class Members:
-    """Base of the user's objects: members are properties, and setting anything else is an error."""
+    """Base of the user's objects: members are properties, and setting anything else is an error.
+
+    Attributes
+    ----------
+    _SHOWN : str
+        Members that notebooks show in a table.
+    """
 
     __slots__ = ()
+    _SHOWN = ""
+
+    def _repr_html_(self) -> str:
+        """Table of members for notebooks."""
+        facts = {name: getattr(self, name) for name in self._SHOWN.split()} if self._exists() else {}
+        return html_table(repr(self), facts)
+
+    def _exists(self) -> bool:
+        """Whether the object has members at present."""
+        return True
 
     def _refuse_if_elsewhere(self, what: str) -> None:
         """Raise an error if another thread runs the model of this object; objects without a model never raise."""
@@ -329,7 +367,8 @@ class Members:
             where = f"{type(self).__name__}.{name}"
             member = getattr(type(self), name, None)
             if member is None:
-                raise AttributeError(f"{type(self).__name__} has no member '{name}'")
+                known = [key for key in dir(type(self)) if not key.startswith("_")]
+                raise AttributeError(f"{type(self).__name__} has no member '{name}'{did_you_mean(name, known)}")
             if getattr(member, "fset", None) is None:
                 raise ValueError(f"{where} is read-only")
             self._refuse_if_elsewhere(where)

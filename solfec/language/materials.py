@@ -46,6 +46,7 @@ class BULK_MATERIAL(Handle):
     """
 
     __slots__ = ()
+    _SHOWN = "label model young poisson density"
 
     @command("BULK_MATERIAL")
     def __init__(
@@ -275,6 +276,7 @@ class SURFACE_MATERIAL(Handle):
     """
 
     __slots__ = ()
+    _SHOWN = "label surf1 surf2 model friction cohesion restitution spring dashpot hpow gap_aware"
 
     @command("SURFACE_MATERIAL")
     def __init__(

@@ -65,6 +65,7 @@ class JOINT(Handle):
     """
 
     __slots__ = ("_kind",)
+    _SHOWN = "kind label angle turning travel speed distance torque thrust tension reaction"
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         raise BadType("JOINT objects come from commands such as HINGE")
@@ -86,7 +87,11 @@ class JOINT(Handle):
         return cls._made(simulation, identifier, joints.commands[identifier], None) if identifier else None
 
     def __repr__(self):
-        return f"JOINT {self._id} ({self._kind if self.alive else 'gone'})"
+        label = f" {self.label!r}" if self.label else ""
+        return f"JOINT {self._id}{label} ({self._kind if self.alive else 'gone'})"
+
+    def _exists(self) -> bool:
+        return self.alive
 
     @property
     def id(self) -> int:

@@ -49,6 +49,7 @@ class SOLFEC(Model):
     """
 
     __slots__ = ()
+    _SHOWN = "analysis contacts mode outpath time step nbod ncon"
 
     @command("SOLFEC")
     def __init__(
@@ -92,7 +93,8 @@ class SOLFEC(Model):
 
     def __repr__(self):
         place = "" if self.outpath is None else f", {self.outpath!r}"
-        return f"SOLFEC({self.analysis!r}, {self.step:g}{place})  # {self.mode}, time {self.time:g}"
+        bodies = f"{self.nbod} {'body' if self.nbod == 1 else 'bodies'}"
+        return f"SOLFEC({self.analysis!r}, {self.step:g}{place})  # {self.mode}, time {self.time:g}, {bodies}"
 
     @property
     def _domain(self):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SolfecError
 from ..results import history
+from ..suggestions import did_you_mean
 from ..time_step import PHASES
 from . import checks, session
 from .bodies import BODY, body_of
@@ -346,7 +347,7 @@ def _joint_item(joint, entity: str, name: str, simulation):
         simulation.load_first()
         label, joint = joint, JOINT._labelled(simulation, joint)
         if joint is None:
-            raise BadValue(f"'{name}: joint': no joint is labelled {label!r}")
+            raise BadValue(f"'{name}: joint': no joint is labelled {label!r}{did_you_mean(label, simulation.domain.joints.labels.values())}")
     if not isinstance(joint, JOINT):
         raise BadType(f"'{name}: joint' must be a JOINT object or a label, not {checks.kind_of(joint)}")
     if joint._simulation is not simulation:
@@ -367,5 +368,5 @@ def _point_item(body, point, entity: str, name: str, simulation):
     elif not isinstance(body, str):
         raise BadType(f"'{name}: body' must be a BODY object or a label, not {checks.kind_of(body)}")
     elif simulation.mode == "READ" and body not in simulation.reader.labels.values():
-        session.warn(f"HISTORY: '{name}': no body of the results is labelled {body!r}")
+        session.warn(f"HISTORY: '{name}': no body of the results is labelled {body!r}{did_you_mean(body, simulation.reader.labels.values())}")
     return body, point, entity

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..suggestions import did_you_mean
 from ..time_series import TimeSeries
 from . import checks, session
 from .checks import BadType, BadValue, Members, command
@@ -18,19 +21,41 @@ class TIME_SERIES(Members):
     Parameters
     ----------
     points
-        ``[t0, v0, t1, v1, ...]``, ``[[t0, v0], [t1, v1], ...]`` or the path of a text file with two numbers on a
-        line ('#' starts a comment); at least two points, times increasing.
+        ``[t0, v0, t1, v1, ...]``, ``[[t0, v0], [t1, v1], ...]``; the path of a text file with two numbers on a line,
+        between spaces, commas or semicolons ('#' starts a comment, the first line may name the columns); or a function of
+        time.  At least two points, times increasing.
     label : str, optional
         Unique name.
     cache : int
         Accepted for old inputs; the whole series is kept in memory.
+    columns : tuple of 2 str or int, optional
+        Columns of a file that hold times and values, by the names in its first line or by numbers from 0.
+    times : list of numbers, optional
+        Times at which a function is evaluated; between them the series is linear.
     """
 
     __slots__ = ("_series",)
 
     @command("TIME_SERIES")
-    def __init__(self, points: str | Numbers | Sequence[Sequence[float]], label: str | None = None, cache: int = 0) -> None:
-        pairs = points_of_file(checks.string(points, "points")) if isinstance(points, str) else points_of_list(points)
+    def __init__(
+        self,
+        points: str | os.PathLike | Numbers | Sequence[Sequence[float]] | Callable[[float], float],
+        label: str | None = None,
+        cache: int = 0,
+        columns: Sequence[str | int] | None = None,
+        times: Numbers | None = None,
+    ) -> None:
+        in_file = isinstance(points, str) or hasattr(type(points), "__fspath__")
+        if columns is not None and not in_file:
+            raise BadValue("'columns' is for a file of points")
+        if times is not None and not callable(points):
+            raise BadValue("'times' is for a function of time")
+        if in_file:
+            pairs = points_of_file(checks.path(points, "points"), None if columns is None else columns_of(columns))
+        elif callable(points):
+            pairs = points_of_function(points, times)
+        else:
+            pairs = points_of_list(points)
         checks.integer(cache, "cache", minimum=0)
         if label is not None:
             checks.string(label, "label")
@@ -56,7 +81,11 @@ class TIME_SERIES(Members):
         return handle
 
     def __repr__(self):
-        return f"TIME_SERIES of {len(self.times)} points"
+        times, values = self._series.times, self._series.values
+        name = f" {self._series.label!r}" if self._series.label else ""
+        if not times.size:
+            return f"TIME_SERIES{name}: constant {values[0]:g}"
+        return f"TIME_SERIES{name} of {times.size} points: times {times[0]:g} to {times[-1]:g}, values {values.min():g} to {values.max():g}"
 
     @property
     def times(self) -> list[float]:
@@ -87,28 +116,82 @@ def points_of_list(points) -> np.ndarray:
     return checks.numbers(points, "points", multiple=2, minimum=2).reshape(-1, 2)
 
 
-def points_of_file(path: str) -> np.ndarray:
-    """Points (n, 2) of a two-column text file."""
+def points_of_function(function: Callable[[float], float], times) -> np.ndarray:
+    """Points (n, 2) of a function of time."""
+    if times is None:
+        raise BadType("'times' must list the times at which the function 'points' is evaluated")
+    times = checks.numbers(times, "times")
+    return np.array([(time, checks.number(function(time), f"points ({time:g})")) for time in times.tolist()]).reshape(-1, 2)
+
+
+def columns_of(columns) -> list[str | int]:
+    """Check the columns of times and values."""
+    columns = checks.sequence(columns, "columns")
+    if len(columns) != 2:
+        raise BadValue(f"'columns' must hold 2 names or numbers, it holds {len(columns)}")
+    return [item if isinstance(item, str) else checks.integer(item, f"columns[{i}]", 0) for i, item in enumerate(columns)]
+
+
+def points_of_file(path: str, columns: list[str | int] | None = None) -> np.ndarray:
+    """Points (n, 2) of a text file with two columns, or with the columns of times and values among others."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             lines = file.readlines()
     except OSError as error:
         raise BadValue(f"'points': cannot read the file {path!r}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise BadValue(f"'points': the file {path!r} is no text") from None
-    pairs = []
+    pairs: list[list[float]] = []
+    names: list[str] | None = None  # of the columns, once the first line is read
+    places = [0, 1]
     for number, line in enumerate(lines, 1):
-        words = line.partition("#")[0].replace(",", " ").split()
+        words = _words(line.partition("#")[0])
         if not words:
             continue
+        if names is None:
+            names = words if not any(map(_is_number, words)) else []
+            places = _places(columns, names, path)
+            if names:
+                continue
         try:
-            time, value = map(float, words)
-        except ValueError:
-            raise BadValue(f"'points': {path}:{number}: two numbers are expected, not {line.strip()!r}") from None
-        if not np.isfinite([time, value]).all():
+            if columns is None and len(words) != 2:
+                raise ValueError
+            pair = [float(words[place]) for place in places]
+        except (ValueError, IndexError):
+            wanted = "two numbers are" if columns is None else "numbers in the columns " + " and ".join(map(repr, columns)) + " are"
+            raise BadValue(f"'points': {path}:{number}: {wanted} expected, not {line.strip()!r}") from None
+        if not np.isfinite(pair).all():
             raise BadValue(f"'points': {path}:{number}: the numbers must be finite")
-        pairs.append((time, value))
+        pairs.append(pair)
     return np.array(pairs, float).reshape(-1, 2)
+
+
+def _words(line: str) -> list[str]:
+    """Fields of a line, between spaces, or commas or semicolons if it has any."""
+    line = line.strip()
+    if not re.search("[,;]", line):
+        return line.split()
+    fields = [field.strip().strip("'\"") for field in re.split("[,;]", line.rstrip(",; \t"))]
+    return fields
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _places(columns: list[str | int] | None, names: list[str], path: str) -> list[int]:
+    """Places of the columns of times and values in a line."""
+    places = []
+    for column in [0, 1] if columns is None else columns:
+        if isinstance(column, str) and column not in names:
+            known = ", ".join(map(repr, names)) or "none: its first line holds numbers"
+            raise BadValue(f"'columns': {path} has no column {column!r} (columns: {known}){did_you_mean(column, names)}")
+        places.append(names.index(column) if isinstance(column, str) else column)
+    return places
 
 
 def number_or_series(value, name: str):

@@ -39,7 +39,12 @@ class Shape(Members):
         return self._held
 
     def __repr__(self):
-        return f"{type(self).__name__} (empty)" if self._held is None else type(self).__name__
+        kind = type(self).__name__
+        return f"{kind} (empty)" if self._held is None else f"{kind} {self._said()}"
+
+    def _said(self) -> str:
+        """What there is to say of the contents in a line."""
+        raise NotImplementedError
 
 
 class CONVEX(Shape):
@@ -69,6 +74,11 @@ class CONVEX(Shape):
             content = Convex.from_records(vertices, faces, volid)
         self._held = _joined(content, convex, "CONVEX")
         self._taken_by = None
+
+    def _said(self) -> str:
+        polyhedra = self._content.polyhedra
+        vertices, faces = (sum(len(getattr(one, name)) for one in polyhedra) for name in ("vertices", "faces"))
+        return f"of {len(polyhedra)} {'polyhedron' if len(polyhedra) == 1 else 'polyhedra'}, {vertices} vertices, {faces} faces"
 
     @property
     def nver(self) -> int:
@@ -110,6 +120,10 @@ class MESH(Shape):
         with reported():
             self._held = Mesh.from_records(nodes, elements, surfids)
         self._taken_by = None
+
+    def _said(self) -> str:
+        count = self._content.topology.element_count
+        return f"of {self.nnod} nodes, {count} {'element' if count == 1 else 'elements'}"
 
     @property
     def nnod(self) -> int:
@@ -207,6 +221,9 @@ class SPHERE(Shape):
             self._held = Sphere(center, radius, volid, surfid)
         self._taken_by = None
 
+    def _said(self) -> str:
+        return f"at {checks.in_words(self.center)}, radius {self.radius:g}"
+
     @property
     def center(self) -> tuple[float, ...]:
         """Centre."""
@@ -241,6 +258,9 @@ class ELLIP(Shape):
         with reported():
             self._held = Ellipsoid(center, radii, volid, surfid)
         self._taken_by = None
+
+    def _said(self) -> str:
+        return f"at {checks.in_words(self.center)}, semi-axes {checks.in_words(self.radii)}"
 
     @property
     def center(self) -> tuple[float, ...]:
