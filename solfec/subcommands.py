@@ -1,4 +1,4 @@
-"""Sub-commands of the command line: `solfec info`, `plot`, `view`, `fclib`, `compare` and `completion`; output of `check`."""
+"""Sub-commands of the command line: `solfec info`, `plot`, `view`, `export`, `report` and others; output of `check`."""
 
 from __future__ import annotations
 
@@ -67,10 +67,38 @@ def plot(words: list[str]) -> int:
 
 
 def compare(words: list[str]) -> int:
-    """Print differences of two local dynamics."""
-    from .solvers import dump
+    """Print differences of two results or of two local dynamics."""
+    from .tools import comparing
 
-    return dump.compare_command(words)
+    return comparing.command(words)
+
+
+def export(words: list[str]) -> int:
+    """Write results as files of other programs."""
+    from .tools import exporting
+
+    return exporting.command(words)
+
+
+def report(words: list[str]) -> int:
+    """Write a page about results."""
+    from .tools import report as reports
+
+    return reports.command(words)
+
+
+def new(words: list[str]) -> int:
+    """Write a small input."""
+    from .tools import examples as inputs
+
+    return inputs.new(words)
+
+
+def examples(words: list[str]) -> int:
+    """List or copy examples."""
+    from .tools import examples as inputs
+
+    return inputs.command(words)
 
 
 def fclib(words: list[str]) -> int:
@@ -121,7 +149,10 @@ def view(words: list[str]) -> int:
     return command(words)
 
 
-COMMANDS = {"info": info, "plot": plot, "view": view, "compare": compare, "fclib": fclib, "completion": completion}
+COMMANDS = {
+    "info": info, "plot": plot, "view": view, "export": export, "report": report, "compare": compare, "new": new, "examples": examples, "fclib": fclib,
+    "completion": completion,
+}  # fmt: skip
 
 
 def run(name: str, words: list[str], command: Callable[[list[str]], int] | None = None) -> int:

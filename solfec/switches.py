@@ -30,10 +30,14 @@ SUBCOMMANDS = (  # name, arguments, what it does
     ("info", "PATH...", "what is in results directories (--json: for programs)"),
     ("plot", "PATH [ITEM...]", "draw histories (more: solfec plot --help)"),
     ("view", "PATH", "look at results, or write pictures of them (more: solfec view --help)"),
+    ("export", "PATH FORMAT", "write results for other programs: --vtkhdf, --xdmf, --csv, --gltf"),
+    ("report", "PATH", "write a page about results: model, pictures, energies, contacts, what looks wrong"),
+    ("new", "[FILE]", "write a small input with comments to begin with"),
+    ("examples", "[NAME...]", "list the examples, or copy some of them"),
     ("check", "PATH [ARGUMENTS]", "what the input's model is like before its first step (--json: for programs)"),
     ("cross-check", "PATH [ARGUMENTS]", "the same run by another code, and what differs (more: solfec cross-check --help)"),
     ("fclib", "FILE...", "solve contact problems in FCLIB files (more: solfec fclib --help)"),
-    ("compare", "A B", "what differs between two files that LOCDYN_DUMP wrote"),
+    ("compare", "A B", "what differs between two results, or two files that LOCDYN_DUMP wrote"),
     ("completion", "SHELL", "print completion for bash, zsh or fish"),
 )
 

@@ -74,7 +74,7 @@ def chosen(items: Iterable, labels: dict[int, str], domain, known: Iterable[int]
 
 def stored_scenes(reader: ResultsReader, numbers: list[int], subset: set[int] | None) -> Iterator[Scene]:
     """Yield the scenes of some frames, from a domain of their own."""
-    domain = _empty(reader)
+    domain = empty_domain(reader)
     for number in numbers:
         reader.load(domain, number)
         yield scene_of(domain, subset)
@@ -90,7 +90,7 @@ def write_results(reader: ResultsReader, numbers: list[int], path: str, subset: 
     """
     if os.path.realpath(path) == os.path.realpath(os.path.dirname(reader.file)):
         raise SolfecError(f"{path} holds the results that are to be exported")
-    domain = _empty(reader)
+    domain = empty_domain(reader)
     with ResultsWriter.create(path, reader.input_text, reader.arguments) as writer:
         for number in numbers:
             reader.load(domain, number)
@@ -110,13 +110,14 @@ def present_results(domain, input_text: str, arguments: list[str], directory: st
 
 def first_domain(reader: ResultsReader) -> Domain:
     """Make a new domain at the first frame, with extents of bodies."""
-    domain = _empty(reader)
+    domain = empty_domain(reader)
     reader.load(domain, 0)
     domain.states.update_shapes()
     return domain
 
 
-def _empty(reader: ResultsReader) -> Domain:
+def empty_domain(reader: ResultsReader) -> Domain:
+    """Make a domain without bodies that can load frames of results."""
     epsilon = reader.read(lambda file: float(file["model"].attrs["epsilon"]))
     return Domain(float(reader.steps["step"][0]), epsilon, reader.dynamic)
 
