@@ -253,8 +253,10 @@ class Joints:
 
     def rack(self, pinion: Wheel, rack: Wheel, radius: float) -> int:
         """Let a rack move by `radius` times the angle of a pinion, which must be a body; return the joint's identifier."""
-        sides = (pinion, rack) if rack.body < 0 else (rack, pinion)
-        return self._mesh(ConstraintKind.RACK, *sides, (rack, pinion), pinion.place, pinion.place, (radius, 1.0))
+        if rack.body < 0:
+            return self._mesh(ConstraintKind.RACK, pinion, rack, (rack, pinion), pinion.place, pinion.place, (radius, 1.0))
+        soft = self.domain.bodies.kind[rack.body] == BodyKind.FINITE_ELEMENT  # it is held where its slider holds it (module wheels)
+        return self._mesh(ConstraintKind.RACK, rack, pinion, (rack, pinion), rack.place if soft else pinion.place, pinion.place, (radius, 1.0))
 
     def _mesh(self, kind: ConstraintKind, one: Wheel, two: Wheel, coordinates, place, place2, gearing) -> int:
         """Put a row of wheels between the bodies of two wheels."""

@@ -67,8 +67,8 @@ contains
     end do
   end subroutine update_user_constraints
 
-  !> Places the points of constraint `i` on its bodies.  Two bodies that slide, in a plane through the slave's point, or as a rack along
-  !> its pinion, have the force on the master act there, too.
+  !> Places the points of constraint `i` on its bodies.  Two bodies that slide, in a plane through the slave's point, or as a rack without
+  !> elements along its pinion, have the force on the master act there, too.
   subroutine update_points(state, rows, i)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: rows
@@ -82,9 +82,10 @@ contains
       else if (state%bodies%kind(s) /= finite_element_kind) then
         rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
       end if
+      if (state%bodies%kind(m) == finite_element_kind) return
       if ((family%slides .or. rows%kind(i) == rack) .and. s >= 0) &
         rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
-      if (state%bodies%kind(m) /= finite_element_kind) rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
+      rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
     end associate
   end subroutine update_points
 
@@ -195,11 +196,13 @@ contains
     type(constraint_table), intent(in) :: rows
     type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i, users
-    real(dp) :: mine(3,2), other(3,2)
+    real(dp) :: mine(3,2), other(3,2), lever_arm(3)
 
     mine = carried_axes(state, rows, fe, i, 1)
     other = carried_axes(state, rows, fe, i, 2)
-    call mesh_wheels(rows, i, users, mine(:,1), other(:,1))
+    lever_arm = 0.0_dp
+    if (state%bodies%kind(rows%master(i)) == finite_element_kind) lever_arm = rows%other_point(:,i) - rows%point(:,i)
+    call mesh_wheels(rows, i, users, mine(:,1), other(:,1), lever_arm)
   end subroutine follow_wheels
 
   !> The axes of row i on one side, as its body carries them; space does not change them.

@@ -6,7 +6,9 @@
 !>   q' - r s' = n.w_a - r p.w_b - m.w_frame,   m = n - r p,   m.w_frame = (v_b - v_a).y,   y = m x d/|d|^2,   d = b - a,
 !>
 !> if d is square to m, since v_b - v_a = w_frame x d.  y is the direction of the common velocity of their rims, and the reaction acts there.
-!> A rack does not turn against the frame, so w_frame is its own angular velocity.
+!> A rack does not turn against the frame, so w_frame is its own angular velocity.  The force on a rack without elements acts at the pinion's
+!> axis; one of elements is held in the element at its slider's point, and the velocity at the axis is that of a rigid lever c from there,
+!> v + w_frame x c.
 module wheels
   use kinds, only: dp, i4, i8
   use kind_numbers, only: rack => constraint_rack
@@ -24,10 +26,11 @@ module wheels
 contains
 
   !> Computes levers, base and gap of a row, whose points are up to date, and so are the rows of the joints whose coordinates it couples.
-  subroutine mesh_wheels(rows, i, users, mine, other)
+  subroutine mesh_wheels(rows, i, users, mine, other, lever_arm)
     type(constraint_table), intent(in) :: rows     !< its columns change
     integer(i4), intent(in) :: i, users
     real(dp), intent(in) :: mine(3), other(3)      !< axes that master and slave carry
+    real(dp), intent(in) :: lever_arm(3)           !< from the point of a rack of elements to the pinion's axis; 0 for other racks
     real(dp) :: apart(3), rim(3)
     integer(i4) :: one, two
 
@@ -36,7 +39,7 @@ contains
       if (rows%kind(i) == rack .and. rows%slave(i) >= 0) then
         call copy(mine, lever(:,moving,1))
         call copy(mine, lever(:,moving,2))
-        call copy(r*other, lever(:,turning,1))
+        call copy(r*other + cross(lever_arm, mine), lever(:,turning,1))
         call copy(r*other, lever(:,turning,2))
       else if (rows%kind(i) == rack) then   ! a pinion on a rack in space
         call copy(-other, lever(:,moving,1))

@@ -6,7 +6,7 @@ module automatic_solver
   use kinds, only: dp, i4, i8
   use diagonal_block, only: b_friction, b_rho, prepare_block
   use constraint_measures, only: rounding_of
-  use island_factor, only: island_lu, analyse_island
+  use island_factor, only: island_lu, analyse_island, few_products, rows_suffice
   use island_problem, only: cone_contact, cone_none, island, pack_island, pack_operators, row_measure
   use anderson_sweeps, only: sweep_island, measure_rows
   use static_sweeps, only: hold_still
@@ -252,11 +252,27 @@ contains
     integer(i4), intent(in) :: n, rows(0:n-1)
     type(island), intent(inout) :: part
 
+    call pack_rows(all_rows, n, rows, part)
+    if (all_rows%operators > 0) call pack_factors(all_rows, part)
+  end subroutine pack
+
+  !> Copies rows without their operators.
+  subroutine pack_rows(all_rows, n, rows, part)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1)
+    type(island), intent(inout) :: part
+
     call pack_island(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
                      all_rows%column, all_rows%off_diagonal, all_rows%local, part)
-    if (all_rows%operators > 0) call pack_operators(all_rows%first_entry, all_rows%triple, all_rows%entry, &
-                                                    all_rows%operators > 1, all_rows%local_triple, part)
-  end subroutine pack
+  end subroutine pack_rows
+
+  !> Copies the operators of packed rows.
+  subroutine pack_factors(all_rows, part)
+    type(cone_rows), intent(in) :: all_rows
+    type(island), intent(inout) :: part
+
+    call pack_operators(all_rows%first_entry, all_rows%triple, all_rows%entry, all_rows%operators > 1, all_rows%local_triple, part)
+  end subroutine pack_factors
 
   !> Solves an island without contacts, whose equations are linear, by its factors: from zero, so that redundant rows get reactions of least norm.
   !> Nothing changes if this fails.
@@ -270,11 +286,21 @@ contains
     real(dp), allocatable :: x(:,:)
     real(dp) :: residual
     integer(i4) :: i, steps
+    logical :: by_rows
 
     if (any(all_rows%kind(rows) == cone_contact)) return
     if (.not. (n <= most_ordered .or. all_rows%operators > 0)) return
-    call pack(all_rows, n, rows, part)
-    call analyse_island(part, factor)
+    call pack_rows(all_rows, n, rows, part)
+    by_rows = rows_suffice(part)
+    if (by_rows) then
+      call analyse_island(part, factor)
+      by_rows = factor%products <= few_products
+    end if
+    if (.not. by_rows .and. (all_rows%operators > 0 .or. .not. factor%analysed)) then
+      if (all_rows%operators > 0) call pack_factors(all_rows, part)
+      factor = island_lu()
+      call analyse_island(part, factor)
+    end if
     if (factor%products > most_products) return
     allocate (x(3,0:n-1))
     call linear_island(part, it%unscaled, it%tolerance, linear_steps, newton_shift, factor, x, residual, steps)

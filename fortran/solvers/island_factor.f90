@@ -11,7 +11,7 @@ module island_factor
   use island_problem, only: island, cone_contact
   implicit none
   private
-  public :: island_lu, analyse_island, factorise_island, solve_island_factor, solve_accurately
+  public :: island_lu, few_products, rows_suffice, analyse_island, factorise_island, solve_island_factor, solve_accurately
 
   type :: island_lu
     logical :: by_bodies = .false.
@@ -30,11 +30,18 @@ module island_factor
   integer(i4), parameter :: rows_up_to = 1500     !< most rows of an island for which factors by rows are considered
   integer(i4), parameter :: linear_rows_up_to = 6000  !< the same of islands of joints alone,
   integer(i4), parameter :: blocks_per_row = 16   !< if rows are coupled with so many others at most
-  real(dp), parameter :: always = 2e4_dp          !< block products up to which factors by rows are taken without comparison
+  real(dp), parameter :: few_products = 2e4_dp    !< block products up to which factors by rows are taken without comparison
   integer(i4), parameter :: refinements = 4
   real(dp), parameter :: enough = 1e-13_dp        !< residual of an accurate solution, relative to the right-hand side
 
 contains
+
+  !> Whether an island of joints alone is likely to be factorised well by rows: they fill in little, unless many of them act on one body.
+  pure logical function rows_suffice(part)
+    type(island), intent(in) :: part
+
+    rows_suffice = part%n <= linear_rows_up_to .and. part%ptr(part%n) <= blocks_per_row*part%n
+  end function rows_suffice
 
   !> Finds orders of elimination; `analysed` is true if there is one.
   subroutine analyse_island(part, factor)
@@ -46,14 +53,13 @@ contains
     n = part%n
     by_bodies = part%nodes > 0 .and. n >= bodies_from
     by_rows = n <= rows_up_to
-    ! rows of joints alone fill in little, unless many of them act on one body
-    if (.not. any(part%kind(0:n-1) == cone_contact)) by_rows = n <= linear_rows_up_to .and. part%ptr(n) <= blocks_per_row*n
+    if (.not. any(part%kind(0:n-1) == cone_contact)) by_rows = rows_suffice(part)
     by_rows = by_rows .or. .not. by_bodies
     factor%products = huge(1.0_dp)
     if (by_rows) then
       call analyse(n, part%ptr, part%col, factor%rows)
       factor%products = factor%rows%products
-      by_bodies = by_bodies .and. factor%products > always
+      by_bodies = by_bodies .and. factor%products > few_products
     end if
     factor%by_bodies = .false.
     if (by_bodies) then

@@ -421,10 +421,6 @@ def RACK(joint: JOINT, joint2: JOINT, radius: float, label: str | None = None) -
         raise BadValue("'radius' is zero; it must be the travel of 'joint2' per angle of 'joint'")
     pinion, rack, _ = _wheels("RACK", joint, joint2, "SLIDER", ALONG)
     label, simulation = _label(label), joint._simulation
-    bodies = simulation.domain.bodies
-    for name, wheel in (("joint", pinion), ("joint2", rack)):
-        if wheel.body >= 0 and bodies.kind[wheel.body] == BodyKind.FINITE_ELEMENT:
-            raise BadValue(f"the body of '{name}' is of kind 'FINITE_ELEMENT'; a RACK acts on rigid and pseudo-rigid bodies only, so far")
     if pinion.body < 0:
         raise BadValue("space stands for the pinion of 'joint'; a pinion must be a body (let the frame be space instead)")
     if not (_moves(simulation, rack) or _moves(simulation, pinion)):

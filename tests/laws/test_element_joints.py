@@ -154,12 +154,44 @@ def momenta_of_all(solfec):
     return momenta(solfec)[:3] + rigid
 
 
-def test_a_place_outside_of_the_elements_and_a_rack_are_refused():
+def test_a_place_outside_of_the_elements_is_refused():
     solfec, bulk = model()
-    body = bar(solfec, bulk)
     with pytest.raises(Exception, match=r"the place \(0, 0, 0.3\) is outside of its elements, 0.25 away from the nearest one"):
-        s.HINGE(body, None, (0, 0, 0.3), Y)
-    pinion, rack = s.HINGE(body, None, (0, 0, 0), Y), s.SLIDER(bar(solfec, bulk, 2.0, kind="RIGID"), None, (2, 0, 0), (1, 0, 0))
-    with pytest.raises(Exception, match="a RACK acts on rigid and pseudo-rigid bodies only"):
-        s.RACK(pinion, rack, 0.1)
-    assert len(solfec.constraints) == len([c for c in solfec.constraints if c.kind != "RACK"])
+        s.HINGE(bar(solfec, bulk), None, (0, 0, 0.3), Y)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("soft", ["pinion", "rack", "both"])
+def test_a_soft_rack_slides_as_its_soft_pinion_turns(soft, solver):
+    """(I + m r^2) q'' = T on the whole: a bar that turns about its end drives another one along its axis, far from the pinion's axis."""
+    solfec, bulk = model()
+    kinds = {name: "FINITE_ELEMENT" if soft in (name, "both") else "RIGID" for name in ("pinion", "rack")}
+    pinion, rack = bar(solfec, bulk, kind=kinds["pinion"]), bar(solfec, bulk, 2 * LENGTH, kind=kinds["rack"])
+    shaft = s.HINGE(pinion, None, (0, 0, 0), Y)
+    guide = s.SLIDER(rack, None, (2.5 * LENGTH, 0, 0.03), (1, 0, 0))
+    mesh = s.RACK(shaft, guide, 0.2)
+    torque, inertia = 4.0, INERTIA if kinds["pinion"] == "FINITE_ELEMENT" else MASS * (LENGTH**2 / 3 + WIDTH**2 / 12)
+    s.MOTOR(shaft, "EFFORT", torque)
+    impulse = sum(1e-3 * mesh.reaction[0] for _ in solfec.steps(SOLVERS[solver](), 0.1))
+    rate = torque / (inertia + MASS * 0.2**2)
+    assert guide.travel == pytest.approx(0.2 * shaft.angle, abs=1e-6)
+    assert guide.speed == pytest.approx(0.2 * shaft.turning, rel=1e-7)  # as well as sweeps solve
+    assert shaft.angle == pytest.approx(0.5 * rate * solfec.time**2, rel=0.02)  # bars vibrate
+    if soft != "both":
+        assert impulse == pytest.approx(momenta(solfec)[0] if soft == "rack" else MASS * rack.velo[3], rel=1e-7)
+
+
+@pytest.mark.parametrize("correction", ["OFF", "ON"])
+def test_a_soft_rack_on_a_frame_that_turns_follows_its_pinion(correction):
+    solfec, bulk = model()
+    solfec.joint_correction = correction
+    frame, pinion, rack = bar(solfec, bulk, kind="RIGID"), bar(solfec, bulk, LENGTH), bar(solfec, bulk, LENGTH)
+    turn = s.HINGE(frame, None, (0, 0, 0), Y)
+    shaft, guide = s.HINGE(pinion, frame, (LENGTH, 0, 0), (0, 0, 1)), s.SLIDER(rack, frame, (1.5 * LENGTH, 0, 0), (1, 0, 0))
+    s.RACK(shaft, guide, -0.2)
+    s.MOTOR(turn, "RATE", s.TIME_SERIES([0, 0, 0.05, 2.0, 1, 2.0]))
+    s.MOTOR(shaft, "POSITION", s.TIME_SERIES([(k / 200, 0.3 * (1 - math.cos(10 * k / 200))) for k in range(60)]))
+    s.RUN(solfec, s.AUTO_SOLVER(1e-10), 0.15)
+    assert turn.angle == pytest.approx(0.05 + 0.2, rel=0.02)
+    assert shaft.angle == pytest.approx(0.3 * (1 - math.cos(1.5)), rel=0.02)
+    assert guide.travel == pytest.approx(-0.2 * shaft.angle, abs=1e-5 if correction == "OFF" else 1e-9)
