@@ -7,7 +7,7 @@ module joint_closing
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
   use element_frames, only: rotation_at
-  use dense_front, only: partial_lu, padded
+  use gap_factors, only: forces_of_gaps
   use kind_numbers, only: fixdir => constraint_fixdir, link => constraint_riglnk, pivot => constraint_pivot, &
     lock => constraint_lock, swivel => constraint_swivel, guide => constraint_guide, axial => constraint_axial, &
     torsional => constraint_torsional, span => constraint_span, gear => constraint_gear, rack => constraint_rack
@@ -185,15 +185,15 @@ contains
     beyond = max(coordinate - limits(2), 0.0_dp) + min(coordinate - limits(1), 0.0_dp)
   end function beyond
 
-  !> Solves (H M^-1 H^T) x = -g by dense factors.
+  !> Solves (H M^-1 H^T) x = -g.
   !>
-  !> Reads of gaps gap, triple and operator; writes force, x.
+  !> Reads of gaps constraint, gap, triple and operator; writes force, x.
   !>
-  !>   gaps           handle
+  !>   gaps           handle; rows of one constraint follow one another
   !>   n              rows of gaps
   !>   inverse        (3,3,0:nt-1) blocks of M^-1 of triples
   !>   redundant      added to the diagonal, relative to it, so that redundant joints share the displacement
-  !>   regular        out: 0 if the matrix has no factors; then forces are zero
+  !>   regular        out: 0 if the matrix has no factors
   !>   status         `table_open` or `table_unknown`
   subroutine solve_gaps(gaps, n, nt, inverse, redundant, regular, status)
     integer(i8), intent(in) :: gaps
@@ -201,60 +201,14 @@ contains
     real(dp), intent(in) :: inverse(3,3,0:nt-1), redundant
     integer(i4), intent(out) :: regular, status
     type(joint_gap_table) :: found
-    real(dp), allocatable :: matrix(:,:)
     logical :: factored
-    integer(i4) :: i
 
     regular = 0
     call open_table(gaps, found, status)
     if (status /= table_open) return
-    allocate (matrix(padded(n),n+4), source=0.0_dp)
-    call fill_matrix(found, n, nt, inverse, matrix)
-    do i = 1, n
-      matrix(i,i) = matrix(i,i) + merge(redundant*matrix(i,i), 1.0_dp, matrix(i,i) > 0.0_dp)
-    end do
-    factored = .true.
-    call partial_lu(n, n, padded(n), matrix, factored)
-    found%force(0:n-1) = 0.0_dp
-    if (.not. factored) return
-    regular = 1
-    associate (x => found%force)
-      do i = 1, n
-        x(i-1) = -found%gap(i-1) - dot_product(matrix(i,1:i-1), x(0:i-2))
-      end do
-      do i = n, 1, -1
-        x(i-1) = (x(i-1) - dot_product(matrix(i,i+1:n), x(i:n-1)))/matrix(i,i)
-      end do
-    end associate
+    call forces_of_gaps(found, n, inverse, redundant, found%force(0:n-1), factored)
+    regular = merge(1, 0, factored)
   end subroutine solve_gaps
-
-  !> Computes H M^-1 H^T.
-  subroutine fill_matrix(found, n, nt, inverse, matrix)
-    type(joint_gap_table), intent(in) :: found
-    integer(i4), intent(in) :: n, nt
-    real(dp), intent(in) :: inverse(3,3,0:nt-1)
-    real(dp), intent(inout) :: matrix(:,:)
-    real(dp), allocatable :: spread(:,:)     ! (3,triples) a row of H M^-1
-    integer(i4) :: e, i, j, t
-
-    allocate (spread(3,0:nt-1), source=0.0_dp)
-    do j = 0, n - 1
-      do e = 1, 16
-        t = found%triple(e,j)
-        if (t >= 0) spread(:,t) = spread(:,t) + matmul(inverse(:,:,t), found%operator(:,e,j))
-      end do
-      do i = j, n - 1
-        do e = 1, 16
-          t = found%triple(e,i)
-          if (t >= 0) matrix(i+1,j+1) = matrix(i+1,j+1) + dot_product(found%operator(:,e,i), spread(:,t))
-        end do
-        matrix(j+1,i+1) = matrix(i+1,j+1)
-      end do
-      do e = 1, 16
-        if (found%triple(e,j) >= 0) spread(:,found%triple(e,j)) = 0.0_dp
-      end do
-    end do
-  end subroutine fill_matrix
 
   !> Computes the displacement M^-1 H^T x of triples.
   !>

@@ -21,6 +21,7 @@ from ..bodies import finite_element_motion
 from ..bodies.failures import raise_failure
 from ..bodies.finite_elements import compiled
 from ..bodies.table import BodyTable
+from ..errors import SolfecError
 from ..kinds import DRIVES, JOINTS, Scheme
 from ..tables import Table, opened
 from . import user
@@ -36,8 +37,7 @@ HOLDS = np.zeros((3, TREATMENT.size), np.int32, order="F")  # components whose d
 for _kind in ConstraintKind:
     HOLDS[[2] if _kind in DRIVES else [0, 1] if _kind.family.masked else list(_kind.components), _kind] = 1
 CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinates
-REDUNDANT = 1e-12  # added to the diagonal, so that redundant joints share the displacement
-DENSE = 150  # rows up to which dense factors are faster than sparse ones
+REDUNDANT = 1e-12, 1e-9, 1e-6  # added to the diagonal, so that redundant joints share the displacement; more if there are no factors
 
 _list_gaps = _kernels.joint_closing.list_gaps
 _solve_gaps = _kernels.joint_closing.solve_gaps
@@ -165,28 +165,13 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[JointGapTabl
 
 def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray) -> np.ndarray:
     """Return the displacement (3, triples) that closes gaps and is smallest in the metric of masses; `inverse` (3, 3, triples): of inertia."""
-    regular, status = _solve_gaps(gaps.handle, count, inverse, REDUNDANT) if count <= DENSE else (0, 0)
-    opened(status)
-    if not regular:
-        gaps.force[:count] = _forces(gaps, count, inverse)
+    for share in REDUNDANT:
+        regular, status = _solve_gaps(gaps.handle, count, inverse, share)
+        opened(status)
+        if regular:
+            break
+    else:
+        raise SolfecError("SOLFEC.joint_correction: no displacement of the bodies closes the gaps of joints")
     moved = np.zeros((3, inverse.shape[2]), order="F")
     opened(_displace(gaps.handle, count, inverse, moved))
     return moved
-
-
-def _forces(gaps: JointGapTable, count: int, inverse: np.ndarray) -> np.ndarray:
-    """Solve (H M^-1 H^T) x = -g by sparse factors."""
-    from scipy.sparse import bsr_array, csc_array, diags_array
-    from scipy.sparse.linalg import splu
-
-    triples = inverse.shape[2]
-    number, place = np.nonzero(gaps.triple[:, :count].T >= 0)
-    columns = 3 * gaps.triple[place, number][:, None] + np.arange(3)
-    values = gaps.operator[:, place, number].T
-    operator = csc_array((values.ravel(), (np.repeat(number, 3), columns.ravel())), (count, 3 * triples))
-    blocks = np.ascontiguousarray(inverse.transpose(2, 0, 1))
-    metric = bsr_array((blocks, np.arange(triples), np.arange(triples + 1)))
-    matrix = (operator @ (metric @ operator.T)).tocsc()
-    diagonal = matrix.diagonal()
-    regular = matrix + diags_array(REDUNDANT * diagonal + (diagonal <= 0.0))
-    return splu(regular.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(-gaps.gap[:count])

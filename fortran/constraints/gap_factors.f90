@@ -1,0 +1,249 @@
+!> Solution of (H M^-1 H^T) x = -g for the gaps g of joints, by sparse factors of blocks (block_factor), one block per constraint.
+!>
+!> Constraints are coupled if they act on one velocity triple.  Each island of coupled constraints has factors of its own.
+module gap_factors
+  use kinds, only: dp, i4
+  use block_factor, only: block_lu, analyse, factorise, solve_factored
+  use state_tables, only: joint_gap_table
+  implicit none
+  private
+  public :: forces_of_gaps
+
+  integer, parameter :: sides = 16      !< velocity triples of a constraint
+
+  !> The matrix: blocks (3,3) of constraints; components that do not hold have a row of the identity.
+  type :: coupled_gaps
+    integer(i4) :: n = 0
+    integer(i4), allocatable :: first(:)              !< (0:n) rows of the table where those of a constraint begin
+    integer(i4), allocatable :: ptr(:), col(:)        !< off-diagonal blocks
+    real(dp), allocatable :: diagonal(:,:,:), block(:,:,:), right(:,:)
+  end type coupled_gaps
+
+contains
+
+  !> Computes x of all rows; not `regular` if there are no factors.
+  subroutine forces_of_gaps(gaps, rows, inverse, redundant, x, regular)
+    type(joint_gap_table), intent(in) :: gaps
+    integer(i4), intent(in) :: rows
+    real(dp), intent(in) :: inverse(:,:,0:)           !< blocks of M^-1 of triples
+    real(dp), intent(in) :: redundant                 !< added to the diagonal, relative to it
+    real(dp), intent(inout) :: x(0:)
+    logical, intent(out) :: regular
+    type(coupled_gaps) :: all_gaps
+    integer(i4), allocatable :: island(:), number(:)
+    integer(i4) :: a, count
+
+    call find_blocks(gaps, rows, all_gaps)
+    call couple(gaps, int(size(inverse, 3), i4), all_gaps)
+    call fill(gaps, inverse, redundant, all_gaps)
+    allocate (island(0:all_gaps%n-1), number(0:all_gaps%n-1))
+    number = -1
+    regular = .true.
+    do a = 0, all_gaps%n - 1
+      if (number(a) >= 0) cycle
+      call find_island(all_gaps, a, number, island, count)
+      call solve_island(all_gaps, island(0:count-1), number, x, regular)
+      if (.not. regular) return
+    end do
+  end subroutine forces_of_gaps
+
+  !> Finds where the rows of each constraint begin.
+  subroutine find_blocks(gaps, rows, these)
+    type(joint_gap_table), intent(in) :: gaps
+    integer(i4), intent(in) :: rows
+    type(coupled_gaps), intent(inout) :: these
+    integer(i4) :: i
+
+    allocate (these%first(0:rows))
+    do i = 0, rows - 1
+      if (i > 0) then
+        if (gaps%constraint(i) == gaps%constraint(i-1)) cycle
+      end if
+      these%first(these%n) = i
+      these%n = these%n + 1
+    end do
+    these%first(these%n) = rows
+  end subroutine find_blocks
+
+  !> Finds the constraints that share a triple with each constraint.
+  subroutine couple(gaps, triples, these)
+    type(joint_gap_table), intent(in) :: gaps
+    integer(i4), intent(in) :: triples
+    type(coupled_gaps), intent(inout) :: these
+    integer(i4), allocatable :: user_ptr(:), user(:), seen(:), grown(:)
+    integer(i4) :: a, b, e, k, t, count
+
+    call list_users(gaps, triples, these, user_ptr, user)
+    allocate (these%ptr(0:these%n), these%col(0:max(64, 8*these%n)-1), seen(0:max(these%n, 1)-1))
+    seen = -1
+    count = 0
+    do a = 0, these%n - 1
+      these%ptr(a) = count
+      seen(a) = a
+      do e = 1, sides
+        t = gaps%triple(e,these%first(a))
+        if (t < 0) cycle
+        do k = user_ptr(t), user_ptr(t+1) - 1
+          b = user(k)
+          if (seen(b) == a) cycle
+          seen(b) = a
+          if (count > ubound(these%col, 1)) then
+            allocate (grown(0:2*count-1))
+            grown(0:count-1) = these%col
+            call move_alloc(grown, these%col)
+          end if
+          these%col(count) = b
+          count = count + 1
+        end do
+      end do
+    end do
+    these%ptr(these%n) = count
+  end subroutine couple
+
+  !> Lists the constraints that act on each triple.
+  subroutine list_users(gaps, triples, these, user_ptr, user)
+    type(joint_gap_table), intent(in) :: gaps
+    integer(i4), intent(in) :: triples
+    type(coupled_gaps), intent(in) :: these
+    integer(i4), allocatable, intent(out) :: user_ptr(:), user(:)
+    integer(i4), allocatable :: place(:)
+    integer(i4) :: a, e, t
+
+    allocate (user_ptr(0:triples), source=0)
+    do a = 0, these%n - 1
+      do e = 1, sides
+        t = gaps%triple(e,these%first(a))
+        if (t >= 0) user_ptr(t+1) = user_ptr(t+1) + 1
+      end do
+    end do
+    do t = 1, triples
+      user_ptr(t) = user_ptr(t) + user_ptr(t-1)
+    end do
+    allocate (user(0:max(user_ptr(triples), 1)-1))
+    allocate (place(0:triples), source=user_ptr)
+    do a = 0, these%n - 1
+      do e = 1, sides
+        t = gaps%triple(e,these%first(a))
+        if (t < 0) cycle
+        user(place(t)) = a
+        place(t) = place(t) + 1
+      end do
+    end do
+  end subroutine list_users
+
+  !> Computes the blocks of H M^-1 H^T, and -g.
+  subroutine fill(gaps, inverse, redundant, these)
+    type(joint_gap_table), intent(in) :: gaps
+    real(dp), intent(in) :: inverse(:,:,0:), redundant
+    type(coupled_gaps), intent(inout) :: these
+    real(dp), allocatable :: spread(:,:,:)            ! (3,3,triples) columns of M^-1 H^T of one constraint
+    integer(i4) :: a, e, k, r, row, t
+
+    allocate (these%diagonal(3,3,0:these%n-1), these%block(3,3,0:max(these%ptr(these%n), 1)-1), these%right(3,0:these%n-1))
+    allocate (spread(3,3,0:size(inverse, 3)-1), source=0.0_dp)
+    do a = 0, these%n - 1
+      do row = these%first(a), these%first(a+1) - 1
+        r = row - these%first(a) + 1
+        do e = 1, sides
+          t = gaps%triple(e,row)
+          if (t >= 0) spread(:,r,t) = spread(:,r,t) + matmul(inverse(:,:,t), gaps%operator(:,e,row))
+        end do
+      end do
+      these%diagonal(:,:,a) = coupling(a)
+      do r = 1, 3
+        associate (entry => these%diagonal(r,r,a))
+          entry = entry + merge(redundant*entry, 1.0_dp, entry > 0.0_dp)
+        end associate
+      end do
+      do k = these%ptr(a), these%ptr(a+1) - 1
+        these%block(:,:,k) = coupling(these%col(k))
+      end do
+      these%right(:,a) = 0.0_dp
+      these%right(1:these%first(a+1)-these%first(a),a) = -gaps%gap(these%first(a):these%first(a+1)-1)
+      do e = 1, sides
+        t = gaps%triple(e,these%first(a))
+        if (t >= 0) spread(:,:,t) = 0.0_dp
+      end do
+    end do
+
+  contains
+
+    !> Block of the spread constraint and of constraint b.
+    function coupling(b) result(block)
+      integer(i4), intent(in) :: b
+      real(dp) :: block(3,3)
+      integer(i4) :: c, f, row
+
+      block = 0.0_dp
+      do row = these%first(b), these%first(b+1) - 1
+        c = row - these%first(b) + 1
+        do f = 1, sides
+          if (gaps%triple(f,row) < 0) cycle
+          block(:,c) = block(:,c) + matmul(gaps%operator(:,f,row), spread(:,:,gaps%triple(f,row)))
+        end do
+      end do
+    end function coupling
+  end subroutine fill
+
+  !> Lists the constraints that are coupled with constraint `a`, also through others, and numbers them.
+  subroutine find_island(these, a, number, island, count)
+    type(coupled_gaps), intent(in) :: these
+    integer(i4), intent(in) :: a
+    integer(i4), intent(inout) :: number(0:)          !< places in their islands; -1: not known
+    integer(i4), intent(inout) :: island(0:)
+    integer(i4), intent(out) :: count
+    integer(i4) :: head, k
+
+    island(0) = a
+    number(a) = 0
+    count = 1
+    head = 0
+    do while (head < count)
+      do k = these%ptr(island(head)), these%ptr(island(head)+1) - 1
+        if (number(these%col(k)) >= 0) cycle
+        number(these%col(k)) = count
+        island(count) = these%col(k)
+        count = count + 1
+      end do
+      head = head + 1
+    end do
+  end subroutine find_island
+
+  !> Factorises the blocks of an island and computes its x.
+  subroutine solve_island(these, island, number, x, regular)
+    type(coupled_gaps), intent(in) :: these
+    integer(i4), intent(in) :: island(0:), number(0:)
+    real(dp), intent(inout) :: x(0:)
+    logical, intent(out) :: regular
+    type(block_lu) :: factor
+    integer(i4), allocatable :: ptr(:), col(:)
+    real(dp), allocatable :: block(:,:,:), solution(:,:)
+    integer(i4) :: a, count, i, k, n
+
+    n = size(island)
+    allocate (ptr(0:n))
+    ptr(0) = 0
+    do i = 0, n - 1
+      a = island(i)
+      ptr(i+1) = ptr(i) + these%ptr(a+1) - these%ptr(a)
+    end do
+    allocate (col(0:max(ptr(n), 1)-1), block(3,3,0:max(ptr(n), 1)-1), solution(3,0:n-1))
+    do i = 0, n - 1
+      a = island(i)
+      do k = 0, these%ptr(a+1) - these%ptr(a) - 1
+        col(ptr(i)+k) = number(these%col(these%ptr(a)+k))
+        block(:,:,ptr(i)+k) = these%block(:,:,these%ptr(a)+k)
+      end do
+    end do
+    call analyse(n, ptr, col, factor)
+    call factorise(ptr, col, these%diagonal(:,:,island), block, factor, regular)
+    if (.not. regular) return
+    solution = these%right(:,island)
+    call solve_factored(factor, solution, solution)
+    do i = 0, n - 1
+      a = island(i)
+      count = these%first(a+1) - these%first(a)
+      x(these%first(a):these%first(a+1)-1) = solution(1:count,i)
+    end do
+  end subroutine solve_island
+end module gap_factors
