@@ -380,7 +380,7 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
     if keep:
         _hand_over_constraints(domain, row, heirs)
         _hand_over_loads(domain, row, heirs)
-    _exclude(domain, identifier, children)
+    exclude(domain, identifier, children)
     domain.remove_bodies(np.arange(bodies.n) == row)
     domain.initialise()
     domain.lives.split(identifier, children, cause, domain.time, domain.step_number, changed)
@@ -603,7 +603,7 @@ def _hand_over_loads(domain, parent: int, heirs: Heirs) -> None:
                 pressures.add(domain.body_row(child), *found, float(value), int(series), int(surface))
 
 
-def _exclude(domain, identifier: int, children: list[int]) -> None:
+def exclude(domain, identifier: int, children: list[int]) -> None:
     """Exclude contact of fragments with the bodies excluded for the parent."""
     for one, two in domain.settings.excluded_bodies.T.tolist():
         if identifier not in (one, two):

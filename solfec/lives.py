@@ -13,6 +13,7 @@ class Cause(IntEnum):
     CRACK = 1  # SIMPLIFIED_CRACK
     SPLIT = 2  # RT_SPLIT
     EXTENTS = 3  # it left the scene
+    SWITCH = 4  # BODY_SWITCH: a body of another kind goes on in its place
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Event:
     time, step : float, int
         When it happened, and after which step.
     energy : float
-        Kinetic energy that a split has added, recorded with the death of the body.
+        Kinetic energy that a split has added, kinetic and internal energy that a switch has added, recorded with the death of the body.
     """
 
     body: int
@@ -53,13 +54,13 @@ class Lives:
         self._followed: set[int] = set()  # bodies whose handle refers to their first fragment
 
     def successor(self, body: int) -> int | None:
-        """Return the body to which the handle of a body split by RT_SPLIT refers; None for others."""
+        """Return the body to which the handle of a body refers after RT_SPLIT or BODY_SWITCH; None for others."""
         return self.fragments[body][0] if body in self._followed else None
 
     def note(self, event: Event) -> None:
         """Add an event."""
         self.events.append(event)
-        if not event.born and event.cause == Cause.SPLIT:
+        if not event.born and event.cause in (Cause.SPLIT, Cause.SWITCH):
             self._followed.add(event.body)
         if event.born and event.parent:
             self.fragments.setdefault(event.parent, []).append(event.body)
@@ -72,7 +73,7 @@ class Lives:
             self.note(event)
 
     def split(self, parent: int, children: list[int], cause: Cause, time: float, step: int, energy: float) -> None:
-        """Record that a body fell apart."""
+        """Record that a body fell apart, or that another one goes on in its place."""
         self.note(Event(parent, False, cause, 0, time, step, energy))
         for child in children:
             self.note(Event(child, True, cause, parent, time, step))

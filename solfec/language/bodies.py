@@ -127,7 +127,7 @@ class BODY(Handle):
                 self._id = heir
                 return self._row
             became = ", ".join(map(str, self._simulation.domain.lives.fragments.get(self._id, ())))
-            fate = f"; it fell apart into {became} (BODY.fragments)" if became else ""
+            fate = f"; it became {became} (BODY.fragments)" if became else ""
             raise ValueError(f"body {self._id} does not exist (any more) at time {self._simulation.domain.time:g}{fate}") from None
 
     def _column(self, name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""XDMF_EXPORT, VTK_EXPORT, SOLFEC_EXPORT and MBFCP_EXPORT: results and models for other programs (docs/language-running.md, Results access)."""
+"""XDMF_EXPORT, VTK_EXPORT, MED_EXPORT, SOLFEC_EXPORT and MBFCP_EXPORT: results and models for other programs (docs/language-running.md, Results access)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
-from ..results import export, mbfcp, vtkhdf, xdmf
+from ..errors import SolfecError
+from ..results import export, mbfcp, med, vtkhdf, xdmf
+from ..results.aster import text_of
+from ..results.med_model import med_model
 from ..results.reader import ResultsReader
-from ..results.scene import Scene, scene_of
-from . import checks
+from ..results.scene import scene_of
+from . import checks, session
 from .bodies import BODY
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
+from .hints import Switch
 from .model import SOLFEC
 from .written import writes, writing
 
@@ -75,6 +79,47 @@ def VTK_EXPORT(
         vtkhdf.write(path, _scenes(simulation, time, subset), attributes)
 
 
+@command("MED_EXPORT")
+@writes
+def MED_EXPORT(
+    solfec: SOLFEC,
+    time: float | Sequence[float],
+    path: str,
+    subset: str | int | BODY | Sequence | None = None,
+    attributes: Sequence[str] | None = None,
+    aster: Switch = "OFF",
+) -> None:
+    """Write meshes with groups and results as a MED file, which Salome and Code_Aster read.  Not in Solfec-1.0; needs the package medcoupling.
+
+    Parameters
+    ----------
+    solfec, time, subset
+        See XDMF_EXPORT.
+    path : str
+        File path; '.med' is appended unless it ends so.
+    attributes : list of str
+        'DISP', 'VELO', 'STRESS'; by default the first two.
+    aster : 'ON' or 'OFF'
+        'ON' writes a template of a Code_Aster command file beside it, which ends in '.comm'.
+    """
+    attributes = _attributes(attributes, ("DISP", "VELO"), tuple(med.ATTRIBUTES))
+    template = checks.switch(aster, "aster")
+    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
+    path += "" if path.endswith(".med") else ".med"
+    try:
+        with writing(path):
+            files = med.write(path, _scenes(simulation, time, subset, med_model), attributes)
+    except SolfecError as error:
+        raise BadValue(str(error)) from None
+    if len(files) > 1:
+        session.warn(f"MED_EXPORT: bodies come, go or break, so results are in {len(files)} files: {', '.join(files)}")
+    if template:
+        simulation.load_first()
+        comm = path.removesuffix(".med") + ".comm"
+        with writing(comm), open(comm, "w", encoding="utf-8") as file:
+            file.write(text_of(simulation.domain, path))
+
+
 @command("SOLFEC_EXPORT")
 @writes
 def SOLFEC_EXPORT(
@@ -135,12 +180,12 @@ def _time(time):
     return checks.number(time, "time")
 
 
-def _attributes(attributes) -> list[str]:
+def _attributes(attributes, default=DEFAULT_ATTRIBUTES, known=xdmf.ATTRIBUTES) -> list[str]:
     if attributes is None:
-        return list(DEFAULT_ATTRIBUTES)
+        return list(default)
     if not isinstance(attributes, list):
-        raise BadValue(f"'attributes' must be a list of names out of {', '.join(xdmf.ATTRIBUTES)}, not {checks.kind_of(attributes)}")
-    return [checks.choice(name, "attributes", xdmf.ATTRIBUTES) for name in attributes]
+        raise BadValue(f"'attributes' must be a list of names out of {', '.join(known)}, not {checks.kind_of(attributes)}")
+    return [checks.choice(name, "attributes", known) for name in attributes]
 
 
 @contextmanager
@@ -169,12 +214,14 @@ def _labels(simulation) -> dict[int, str]:
     return simulation.domain.body_labels if simulation.mode == "WRITE" else simulation.reader.labels
 
 
-def _scenes(simulation, time, subset) -> Iterator[Scene]:
+def _scenes(simulation, time, subset, make=scene_of) -> Iterator:
+    """Return what `make` returns of every frame to export."""
     if simulation.mode == "WRITE":
         simulation.domain.states.update_shapes()
-        return iter([scene_of(simulation.domain, _subset(subset, simulation, None))])
+        return iter([make(simulation.domain, _subset(subset, simulation, None))])
     reader = simulation.reader
-    return export.stored_scenes(reader, _frames(reader, simulation, time), _subset(subset, simulation, reader))
+    chosen = _subset(subset, simulation, reader)
+    return export.stored_scenes(reader, _frames(reader, simulation, time), chosen, make, simulation.domain.body_meshes)
 
 
 def _subset(subset, simulation, reader: ResultsReader | None) -> set[int] | None:

@@ -1,16 +1,25 @@
-"""INITIALIZE_STATE and RIGID_TO_FEM (docs/language-running.md, INITIALIZE_STATE, RIGID_TO_FEM): states of bodies from other results."""
+"""INITIALIZE_STATE, RIGID_TO_FEM, MED_FIELD and BODY_SWITCH (docs/language-running.md): states of bodies from elsewhere, and of another kind."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Literal
 
-from ..results import ResultsReader, results_file
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..bodies.table import BodyKind, Form
+from ..errors import SolfecError
+from ..results import ResultsReader, med, results_file
 from ..results.states import initialise
+from ..switching import switch
 from . import checks, session
+from .bodies import BODY, FORMS, body_of
 from .checks import BadValue, command
 from .handles import simulation_of
 from .model import SOLFEC
+from .shapes import MESH, reported, shape_of
 
 
 @command("INITIALIZE_STATE")
@@ -50,6 +59,94 @@ def RIGID_TO_FEM(path: str, time: float, solfec: SOLFEC, subset: str | Sequence[
         See INITIALIZE_STATE.
     """
     _initialise(simulation_of(solfec), "RIGID_TO_FEM", path, time, subset, True)
+
+
+@command("BODY_SWITCH")
+def BODY_SWITCH(
+    body: BODY,
+    kind: Literal["RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT"],
+    form: Literal["TL", "BC"] = "TL",
+    mesh: MESH | None = None,
+) -> float:
+    """Make a body another kind of body, also during a run (from a CALLBACK), and keep its momenta.  Not in Solfec-1.0.
+
+    Parameters
+    ----------
+    body : BODY
+        Rigid, pseudo-rigid, or of finite elements of form 'TL' or 'BC'.  Afterwards the object refers to the new body, which has another identifier.
+    kind : str
+        Its new kind.
+    form : str
+        For finite elements.
+    mesh : MESH, optional
+        For finite elements: a mesh round a shape of CONVEX objects, in the referential placement; not emptied.
+
+    Returns
+    -------
+    float
+        Energy, kinetic and internal, that is lost; negative: gained.
+    """
+    body = body_of(body, "body")
+    kind = checks.choice(kind, "kind", ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT"))
+    form = checks.choice(form, "form", FORMS)
+    if mesh is not None:
+        mesh = shape_of(mesh, "mesh", MESH)._content.copy()
+    simulation = body._simulation
+    if simulation.mode == "READ":
+        session.warn("BODY_SWITCH is ignored in READ mode")
+        return 0.0
+    formulation = Form[form.replace("-", "_")] if kind == "FINITE_ELEMENT" else Form.NONE
+    try:
+        with reported():
+            _, lost = switch(simulation.domain, body.id, BodyKind[kind], formulation, mesh)
+    except ValueError as error:
+        raise BadValue(str(error)) from None
+    body._row  # noqa: B018  (the handle follows)
+    return lost
+
+
+@command("MED_FIELD")
+def MED_FIELD(path: str, name: str, step: int = -1, body: BODY | None = None) -> list[float]:
+    """Read a field at nodes from a MED file of any program, for BODY.conf, BODY.velo or POD_BASE; needs the package medcoupling.  Not in Solfec-1.0.
+
+    Parameters
+    ----------
+    path : str
+    name : str
+        Name of the field; blanks and underscores at its end do not count.
+    step : int
+        From 0; -1 is the last.
+    body : BODY, optional
+        With a mesh: values at its nodes, in their order.  The file's mesh must have a node at each of them; if it has the group BODY_n
+        of elements, n the body's identifier, only these are searched.
+
+    Returns
+    -------
+    list
+        Values node by node, in the order of the file without `body`.
+    """
+    path, name, step = checks.path(path, "path"), checks.string(name, "name"), checks.integer(step, "step")
+    if not os.path.isfile(path):
+        raise BadValue(f"'path' names the file '{path}', which does not exist")
+    body = None if body is None else body_of(body, "body")
+    try:
+        field = med.read_field(path, name, step, None if body is None else body.id)
+    except (ValueError, SolfecError) as error:
+        raise BadValue(str(error)) from None
+    if body is None:
+        return field.values.ravel().tolist()
+    domain = body._simulation.domain
+    meshes = domain.meshes_of(body.id)
+    if len(meshes) != 1:
+        raise BadValue(f"'body' {body.id} has {len(meshes)} meshes; the nodes of one are needed")
+    away, rows = cKDTree(field.places).query(meshes[0].nodes)
+    far = int(np.argmax(away))
+    if not away[far] <= domain.epsilon:
+        raise BadValue(
+            f"'{path}' has no node at node {far} of body {body.id}, {tuple(meshes[0].nodes[far].tolist())}: the nearest is {away[far]:g} away, more "
+            f"than GEOMETRIC_EPSILON ({domain.epsilon:g})"
+        )
+    return field.values[rows].ravel().tolist()
 
 
 def _initialise(simulation, name: str, path, time, subset, rigid_to_elements: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..domain import Domain
 from ..errors import SolfecError
 from ..patterns import compiled
 from .reader import ResultsReader
-from .scene import Scene, scene_of
+from .scene import scene_of
 from .writer import ResultsWriter
 
 
@@ -72,12 +72,16 @@ def chosen(items: Iterable, labels: dict[int, str], domain, known: Iterable[int]
     return result
 
 
-def stored_scenes(reader: ResultsReader, numbers: list[int], subset: set[int] | None) -> Iterator[Scene]:
-    """Yield the scenes of some frames, from a domain of their own."""
+def stored_scenes(reader: ResultsReader, numbers: list[int], subset: set[int] | None, make: Callable = scene_of, meshes: dict | None = None) -> Iterator:
+    """Yield what `make` returns of some frames (`scene_of`, `med_model`), from a domain of their own.
+
+    `meshes` are those of shapes that do not deform, by body, as far as the input has made them: results do not hold them.
+    """
     domain = empty_domain(reader)
+    domain.body_meshes.update(meshes or {})
     for number in numbers:
         reader.load(domain, number)
-        yield scene_of(domain, subset)
+        yield make(domain, subset)
 
 
 def write_results(reader: ResultsReader, numbers: list[int], path: str, subset: set[int] | None) -> None:

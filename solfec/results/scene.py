@@ -139,11 +139,11 @@ def _mesh(domain, row: int) -> tuple[Points, Cells]:
     kinds = [BY_SIZE[size] for size in mesh.sizes.tolist()]
     lists = [nodes[kind.file_nodes] for nodes, kind in zip(mesh.elements, kinds)]
     body = np.full(len(mesh.nodes), identifier)
-    points = Points(position, position - mesh.nodes, velocity.copy(), _nodal_stress(bodies, row, mesh, used), body)
+    points = Points(position, position - mesh.nodes, velocity.copy(), nodal_stress(bodies, row, mesh, used), body)
     return points, _cells([kind.vtk for kind in kinds], lists, identifier, volume)
 
 
-def _nodal_stress(bodies, row: int, mesh, used: np.ndarray) -> np.ndarray:
+def nodal_stress(bodies, row: int, mesh, used: np.ndarray) -> np.ndarray:
     """Stress (n, 6) at nodes, the mean over their elements."""
     elements, slots = np.nonzero(used)
     natural = np.array([BY_SIZE[int(mesh.sizes[e])].nodes[slot] for e, slot in zip(elements, slots)], float).T
@@ -170,7 +170,7 @@ def _primitives(domain, row: int) -> tuple[Points, Cells]:
         if p.kind[k] == PrimitiveKind.ELEMENT:
             found = [(BY_SIZE[len(nodes)].vtk, nodes[BY_SIZE[len(nodes)].file_nodes])]
         else:
-            found = [(POLYGON, corners) for corners in _faces(geometry, k)]
+            found = [(POLYGON, corners) for corners in faces_of_convex(geometry, k)]
         types += [kind for kind, _ in found]
         lists += [np.searchsorted(vertices, corners) for _, corners in found]
         volumes += [int(p.volume_id[k])] * len(found)
@@ -178,7 +178,7 @@ def _primitives(domain, row: int) -> tuple[Points, Cells]:
     for k in which:
         if p.kind[k] == PrimitiveKind.ELLIPSOID:
             centre = int(geometry.vertex_lists.vertex[p.vertex_ptr[k]])
-            unit, polygons = _unit_sphere()
+            unit, polygons = unit_sphere()
             reference.append(geometry.vertices.reference[:, centre] + unit * p.radii[:, k] @ p.orientation[..., k].T)
             position.append(geometry.vertices.current[:, centre] + unit @ p.axes[..., k].T)
             types += [POLYGON] * len(polygons)
@@ -187,11 +187,11 @@ def _primitives(domain, row: int) -> tuple[Points, Cells]:
             count += len(unit)
     identifier = int(bodies.id[row])
     reference, position = np.concatenate(reference), np.concatenate(position)
-    points = Points(position, position - reference, *_velocity_and_stress(domain, row, reference), np.full(count, identifier))
+    points = Points(position, position - reference, *velocity_and_stress(domain, row, reference), np.full(count, identifier))
     return points, _cells(types, lists, identifier, np.array(volumes, int))
 
 
-def _faces(geometry, primitive: int) -> list[np.ndarray]:
+def faces_of_convex(geometry, primitive: int) -> list[np.ndarray]:
     """Vertex numbers of the polygons of a convex."""
     p, faces = geometry.primitives, geometry.faces
     rows = range(p.face_ptr[primitive], p.face_ptr[primitive] + p.face_count[primitive])
@@ -199,7 +199,7 @@ def _faces(geometry, primitive: int) -> list[np.ndarray]:
     return [geometry.corners.vertex[start : start + count] for start, count in starts]
 
 
-def _unit_sphere() -> tuple[np.ndarray, list[np.ndarray]]:
+def unit_sphere() -> tuple[np.ndarray, list[np.ndarray]]:
     """Points (n, 3) of a sphere of radius 1 and the polygons between meridians and parallels."""
     height, turn = np.linspace(0, np.pi, PARALLELS + 1)[1:-1], np.linspace(0, 2 * np.pi, MERIDIANS, endpoint=False)
     t, a = (grid.ravel() for grid in np.meshgrid(height, turn, indexing="ij"))
@@ -229,12 +229,12 @@ def _spheres(domain, row: int) -> Spheres:
     which = first + np.flatnonzero(p.kind[first : first + int(bodies.primitive_count[row])] == PrimitiveKind.SPHERE)
     centres = geometry.vertex_lists.vertex[p.vertex_ptr[which]]
     reference, position = geometry.vertices.reference[:, centres].T, geometry.vertices.current[:, centres].T
-    velocity, stress = _velocity_and_stress(domain, row, reference)
+    velocity, stress = velocity_and_stress(domain, row, reference)
     body = np.full(len(which), int(bodies.id[row]))
     return Spheres(position.copy(), position - reference, velocity, stress, body, p.radius[which])
 
 
-def _velocity_and_stress(domain, row: int, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def velocity_and_stress(domain, row: int, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Velocities (n, 3) and stresses (n, 6) at referential points (n, 3) of a body."""
     bodies = domain.bodies
     count = len(reference)

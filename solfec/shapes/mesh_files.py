@@ -33,6 +33,8 @@ ROUND = {"voxel": [0, 1, 3, 2, 4, 5, 7, 6], "pixel": [0, 1, 3, 2]}
 TAGS = ("gmsh:physical", "medit:ref", "cell_tags")
 """Names of cell data that formats use for groups."""
 
+OF_EXPORT = re.compile(r"(VOLUME|SURFACE|BODY)_(-?\d+)")
+
 EXODUS = (".e", ".ex2", ".exo")
 
 
@@ -48,11 +50,14 @@ class Group:
         Its number in the file, if it has one.
     cells : ndarray
         Rows of `Cells` that belong to it.
+    on_request : bool
+        Whether it counts only where a dictionary of identifiers names it.
     """
 
     name: str | int
     number: int | None
     cells: np.ndarray
+    on_request: bool = False
 
 
 @dataclass
@@ -266,11 +271,20 @@ def _numbered(values: np.ndarray, dimension: int, names: dict, families: dict | 
         for family in sorted(families, reverse=True):
             for name in families[family]:
                 members.setdefault(name, []).append(family)
-        groups = [Group(name, None, np.flatnonzero(np.isin(values, numbers))) for name, numbers in members.items()]
+        groups = [_med_group(name, np.flatnonzero(np.isin(values, numbers))) for name, numbers in members.items()]
         return [group for group in groups if group.cells.size]
     called = {int(pair[0]): name for name, pair in names.items() if np.size(pair) == 2 and int(pair[1]) == dimension}
     numbers = np.unique(values[values != 0]).tolist()
     return [Group(called.get(n, n), n, np.flatnonzero(values == n)) for n in numbers]
+
+
+def _med_group(name: str, cells: np.ndarray) -> Group:
+    """Return a group of a MED file; MED_EXPORT names groups by identifiers of volumes, surfaces and bodies."""
+    written = OF_EXPORT.fullmatch(name)
+    if written is None:
+        return Group(name, None, cells)
+    body = written[1] == "BODY"
+    return Group(name, None if body else int(written[2]), cells, on_request=body)
 
 
 def _identifiers(cells: Cells, wanted, argument: str, path: str, node_sets: dict) -> tuple[np.ndarray, dict]:
@@ -288,7 +302,7 @@ def _identifiers(cells: Cells, wanted, argument: str, path: str, node_sets: dict
     else:
         rest, taken = identifier(wanted, argument), {group.number for group in cells.groups}
         chosen, free = [], 1
-        for group in cells.groups:
+        for group in (group for group in cells.groups if not group.on_request):
             number = group.number
             if number is None:
                 while free in taken:

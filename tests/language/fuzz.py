@@ -122,6 +122,7 @@ class World:
             "GEAR": [*w.hinges, -2.0, "j"], "RACK": [w.hinges[0], w.slider, 0.5, "j"], "MOTOR": [w.hinges[0], "RATE", 1.0, 5.0, "ANGLE", None],
             "SET_ROTATION": [w.ground, point, x, v, "RATE"],
             "TETRAHEDRALIZE": [w.mesh(), p + "t", 0.1, 1.5, 1, 1], "SICONOS_SOLVER": [1e-4, 100, "OFF"],
+            "BODY_SWITCH": [e, "RIGID", "TL", None],
         }  # fmt: skip
         return table.get(name)
 
