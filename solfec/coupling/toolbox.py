@@ -2,6 +2,7 @@
 
 from ..solvers.callable_solver import CallableSolver
 from .buffer import BodyArrays, Buffer, InteractionArrays
+from .fmu import FmuForce, export_fmu
 from .graph import DynamicalSystem, Graph, Interaction
 from .lmgc90 import LmgcModeler
 from .lmgc90_detection import LmgcCollisionHandler
@@ -12,8 +13,8 @@ from .roles import CollisionHandler, InteractionSolver, MechanicalModel, Modeler
 from .siconos_kernel import SiconosInteractionSolver, SiconosSimulation
 
 __all__ = [
-    "BodyArrays", "Buffer", "CallableSolver", "CollisionHandler", "DynamicalSystem", "Graph", "Interaction", "InteractionArrays",
+    "BodyArrays", "Buffer", "CallableSolver", "CollisionHandler", "DynamicalSystem", "FmuForce", "Graph", "Interaction", "InteractionArrays",
     "InteractionSolver", "LmgcCollisionHandler", "LmgcModeler", "LocalProblem", "MechanicalModel", "Modeler", "OpenStep", "PhysicalObject", "SiconosInteractionSolver", "SiconosSimulation", "Simulation",
     "SolfecCollisionHandler",
-    "SolfecInteractionSolver", "SolfecModel", "SolfecModeler", "SolfecSimulation",
+    "SolfecInteractionSolver", "SolfecModel", "SolfecModeler", "SolfecSimulation", "export_fmu",
 ]  # fmt: skip
