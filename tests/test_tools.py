@@ -157,6 +157,32 @@ def test_exports_that_cannot_be_are_refused(say, words, status, text):
     assert found[0] == status and text in found[2]
 
 
+def test_xarray_has_histories_of_bodies(say):
+    pytest.importorskip("xarray")
+    with results.open("out/one") as run:
+        data = run.dataset()
+        assert data.time.values.tolist() == run.times.tolist() and data.kinetic.values.tolist() == run.steps["energy"][:, 0].tolist()
+        assert data.body_z.sel(body=2).values.tolist() == [run.bodies(k)["z"][1] for k in range(6)]
+        assert data.body_vz.where(data.label == "ball", drop=True).values[-1, 0] == run.bodies()["vz"][2]
+        assert run.dataset(every=5).sizes == {"time": 2, "body": 4}
+        with pytest.raises(ValueError, match="'every' must be at least 1"):
+            run.dataset(0)
+
+
+def test_bodies_are_missing_before_they_exist(say):
+    pytest.importorskip("xarray")
+    Path("born.py").write_text(
+        "s = SOLFEC('DYNAMIC', 1E-2, 'out/born')\ns.verbose = 'OFF'\nb = BULK_MATERIAL(s)\nBODY(s, 'RIGID', SPHERE((0, 0, 0), 1, 0, 0), b)\n"
+        "def add():\n    if s.nbod == 1: BODY(s, 'RIGID', SPHERE((9, 0, 0), 1, 0, 0), b, label='late')\n    return 1\n"
+        "CALLBACK(s, 0.02, (), add)\nRUN(s, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.05)\n"
+    )
+    assert say("born.py")[0] == 0
+    with results.open("out/born") as run:
+        data = run.dataset()
+        late = data.body_x.sel(body=2).values
+        assert np.isnan(late[0]) and late[-1] == 9.0 and data.label.values.tolist() == ["", "late"]
+
+
 # --- compare -----------------------------------------------------------------------------------------------
 
 

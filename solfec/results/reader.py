@@ -17,6 +17,7 @@ from ..errors import SolfecError
 from ..fractures import Fracture
 from ..time_step import PHASES
 from . import layout, tables
+from .dataset import dataset
 from .datasets import Datasets
 from .fractures import stored as stored_fractures
 from .frame_file import opened
@@ -230,6 +231,10 @@ class ResultsReader:
         """Columns of a table of all frames; see `tables.frame_table`."""
         with self.undamaged("frames"):
             return tables.frame_table(self)
+
+    def dataset(self, every: int = 1):
+        """Frames and bodies of all frames, or of every N-th one, as an xarray.Dataset; see `dataset.dataset`."""
+        return dataset(self, every)
 
     # -- access ---------------------------------------------------------------------------------------------
 
