@@ -17,13 +17,13 @@ def limit_step(domain, elsewhere: Elsewhere = NOWHERE) -> None:
     if not (domain.dynamic and domain.deformable):
         return
     allowed = 2.0 if domain.step_kept else 1.0
-    critical, row = elsewhere.least(*motion.critical_step(domain.bodies))
+    critical, row = elsewhere.least(*motion.critical_step(domain.bodies, domain.step / allowed))
     if domain.step <= allowed * critical:
         return
     # the bound is cheap, but far too low under large strains; up to twice the bound the step is stable
     period = SELDOM if domain.step <= 2.0 * critical else OFTEN
     for exactly in (True,) if domain.step_number % period == 0 else (False, True):
-        critical, row = elsewhere.least(*motion.refined_critical_step(domain.bodies, exactly))
+        critical, row = elsewhere.least(*motion.refined_critical_step(domain.bodies, exactly, domain.step / allowed))
         if domain.step <= allowed * critical:
             return
     if not domain.step_kept:

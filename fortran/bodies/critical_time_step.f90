@@ -22,21 +22,26 @@ contains
   !> the Neo-Hookean material the bound is m gamma with the elements' modulus m.
   !>
   !> Reads scheme, law, damping and owner of bodies (BodyTable.handles), and of elements (FiniteElements) linear, row, stiffest, strain (e, or
-  !> m), square_at_rest (omega_0**2; not a number: unknown), laplacian (gamma) and square_present (a bound of omega**2 at
-  !> the present strains; huge: unknown).
+  !> m), square_at_rest (omega_0**2; not a number: unknown), laplacian (gamma, or a bound of it while omega_0**2 is unknown) and
+  !> square_present (a bound of omega**2 at the present strains; huge: unknown).
+  !>
+  !> While omega_0**2 is unknown its bound c gamma counts, if the step that it allows for is at least `wanted`.
   !>
   !>   rank           of the process whose bodies count, others are copies; -1: all bodies count
   !>   at_rest        1: e = 0
+  !>   wanted         smaller steps are exact; larger ones may be too small
   !>   least, worst   the step, and the number of the first body that bounds it; -1: none
-  !>   unknown        number of a body whose eigenvalues must be computed first, else -1
-  subroutine least_element_step(handles, elements, only, rank, at_rest, least, worst, unknown, failure)
+  !>   unknown        number of a body whose eigenvalues, or a bound of them, must be computed first, else -1
+  subroutine least_element_step(handles, elements, only, rank, at_rest, wanted, least, worst, unknown, failure)
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(in) :: only, rank, at_rest
+    real(dp), intent(in) :: wanted
     real(dp), intent(out) :: least
     integer(i4), intent(out) :: worst, unknown, failure
     type(bodies_and_triples) :: state
     type(finite_elements) :: fe
-    real(dp) :: e, eta, frequency, lambda, mu, step
+    real(dp) :: e, eta, frequency, lambda, mu, step, square
+    logical :: bounded
     integer(i4) :: b
 
     least = huge(least)
@@ -45,7 +50,7 @@ contains
     call open_bodies(handles, state, failure)
     if (failure == table_open) call open_table(elements, fe, failure)
     if (failure /= table_open) return
-    associate (linear => fe%linear, row => fe%row, stiffest => fe%stiffest, square => fe%square_at_rest, gamma => fe%laplacian, &
+    associate (linear => fe%linear, row => fe%row, stiffest => fe%stiffest, at_zero => fe%square_at_rest, gamma => fe%laplacian, &
                strain => fe%strain, present => fe%square_present, scheme => state%bodies%scheme, law => state%bodies%law, &
                damping => state%bodies%damping, owner => state%bodies%owner)
     do b = 0, fe%count - 1
@@ -54,7 +59,10 @@ contains
       else if (scheme(row(b)) /= explicit_scheme .or. (rank >= 0 .and. owner(row(b)) /= rank)) then
         cycle
       end if
-      if (square(b) /= square(b)) then      ! not a number; this comparison does not signal
+      square = at_zero(b)
+      bounded = square /= square            ! not a number; this comparison does not signal
+      if (bounded) square = (3*max(stiffest(1,b), 0.0_dp) + 2*stiffest(2,b))*gamma(b)
+      if (square /= square) then
         unknown = b
         return
       end if
@@ -64,11 +72,15 @@ contains
         e = merge(0.0_dp, strain(b), at_rest == 1)
         lambda = stiffest(1,b)
         mu = stiffest(2,b)
-        frequency = (sqrt(square(b)) + 2*e*sqrt((3*lambda + 2*mu)*gamma(b)))**2 + (sqrt(3.0_dp)*lambda + 2*mu)*e*gamma(b)
+        frequency = (sqrt(square) + 2*e*sqrt((3*lambda + 2*mu)*gamma(b)))**2 + (sqrt(3.0_dp)*lambda + 2*mu)*e*gamma(b)
       end if
-      if (at_rest == 0) frequency = min(frequency, max(square(b), present(b)))
+      if (at_rest == 0) frequency = min(frequency, max(square, present(b)))
       eta = damping(row(b))
       step = 2/(frequency*(eta + sqrt(eta**2 + 4/frequency)))   ! h (h + eta) = 1/omega**2
+      if (bounded .and. step < wanted) then
+        unknown = b
+        return
+      end if
       if (.not. step >= least) then
         least = step
         worst = b

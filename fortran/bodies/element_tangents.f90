@@ -8,7 +8,7 @@ module element_tangents
   use material_laws, only: law_tangent, linear_law
   implicit none
   private
-  public :: element_stiffness, assemble_matrix
+  public :: element_stiffness, assemble_matrix, laplacian_rows
 
   integer, parameter :: lanes = 8
   !> Number of blocks or unknowns from which threads pay.
@@ -48,6 +48,37 @@ contains
     end do
     !$omp end parallel do
   end subroutine element_stiffness
+
+  !> Computes sums of the moduli of the entries in each row of the elements' Laplacians L_ab = integral of g_a.g_b.
+  !>
+  !>   from   first block that counts
+  !>   total  (8,size,0:nblock-1) out, from block `from` on [length]
+  subroutine laplacian_rows(size, columns, points, from, nblock, gradient, weight, total)
+    integer(i4), intent(in) :: size, columns, points, from, nblock
+    real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1)
+    real(dp), intent(inout) :: total(8,size,0:nblock-1)
+    real(dp) :: g(8,3,8), entry(8,8,8)
+    integer :: k, q, a, b
+
+    !$omp parallel do if (nblock - from > parallel_from) schedule(static) private(g, entry, q, a, b)
+    do k = from, nblock - 1
+      entry = 0
+      do q = 1, points
+        if (columns == size) then
+          g(:,:,1:size) = gradient(:,:,:,q,k)
+        else
+          call hexahedron_gradients(q, gradient(:,:,:,q,k), g)
+        end if
+        do b = 1, size
+          do a = 1, size
+            entry(:,a,b) = entry(:,a,b) + weight(:,q,k)*(g(:,1,a)*g(:,1,b) + g(:,2,a)*g(:,2,b) + g(:,3,a)*g(:,3,b))
+          end do
+        end do
+      end do
+      total(:,:,k) = sum(abs(entry(:,1:size,1:size)), dim=3)
+    end do
+    !$omp end parallel do
+  end subroutine laplacian_rows
 
   !> Computes the displacement gradient h = sum of u_a g_a^T.
   pure subroutine displacement_gradient(size, node, displacement, g, h)

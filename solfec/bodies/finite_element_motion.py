@@ -148,16 +148,17 @@ def store_internal_energy(fe: FiniteElements, bodies: BodyTable, first: int = 0)
         fe.reduced.store_energy(bodies)
 
 
-def critical_step(bodies: BodyTable) -> tuple[float, int]:
+def critical_step(bodies: BodyTable, wanted: float = np.inf) -> tuple[float, int]:
     """Return half of the stability limit of the explicit bodies, and the row of the body that bounds it; (inf, -1): none.
 
     The limit follows from a bound, the largest frequency at rest plus what the present strains can add (`frequencies`), unless
-    `square_present` is known.
+    `square_present` is known.  Of new bodies the frequency at rest is found only if a cheaper bound of it gives a step below `wanted`.
+    So results below `wanted` do not depend on it, and others are at least `wanted`.
     """
     fe = between_steps(bodies)
     if not fe.count:
         return np.inf, -1
-    step, worst = _least(fe, bodies, -1, False)
+    step, worst = _least(fe, bodies, -1, False, wanted)
     return (step, int(fe.rows[worst])) if worst >= 0 else (np.inf, -1)
 
 
@@ -167,11 +168,14 @@ def resting_step(bodies: BodyTable, row: int) -> float:
     return _least(fe, bodies, fe.number(row), True)[0]
 
 
-def _least(fe: FiniteElements, bodies: BodyTable, only: int, at_rest: bool) -> tuple[float, int]:
+def _least(fe: FiniteElements, bodies: BodyTable, only: int, at_rest: bool, wanted: float = np.inf) -> tuple[float, int]:
     """Return the least step of explicit bodies (or of number `only`), and the number of the body that bounds it."""
     while True:
-        step, worst, unknown, failure = _least_step(bodies.handles, fe.handle, only, bodies.rank, at_rest)
+        step, worst, unknown, failure = _least_step(bodies.handles, fe.handle, only, bodies.rank, at_rest, wanted)
         opened(failure)
         if unknown < 0:
             return step, worst
-        fe.find_frequency(bodies, unknown)
+        if wanted < np.inf and np.isnan(fe.laplacian[unknown]):
+            fe.bound_frequencies()
+        else:
+            fe.find_frequency(bodies, unknown)

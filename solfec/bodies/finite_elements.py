@@ -19,7 +19,7 @@ from ..shapes.point_query import in_hulls
 from ..shapes.vectors import cross
 from ..tables import Gaps, Record, appended, close_up, opened
 from .element_assembly import ElementAssembly, OwnPoints, first_folded
-from .frequencies import highest_element, largest_frequency
+from .frequencies import highest_element, laplacian_row_bounds, largest_frequency
 from .materials import Law
 from .reduced import ReducedBodies
 from .table import REDUCED_FORMS, BodyKind, BodyTable, Form
@@ -209,7 +209,7 @@ class FiniteElements(Record):
         "strain": ((), "f8"),  # largest strain of the elements; Neo-Hookean: largest modulus
         "stiffest": ((2,), "f8"),  # largest lambda and mu of the elements [pressure]
         "square_at_rest": ((), "f8"),  # largest omega**2 at rest [1/time**2]; not a number: unknown
-        "laplacian": ((), "f8"),  # largest omega**2 of unit stiffness [length/mass]
+        "laplacian": ((), "f8"),  # largest omega**2 of unit stiffness [length/mass]; a bound of it until `find_frequency`
         "square_present": ((), "f8"),  # bound of omega**2 at the present strains; infinite: unknown
         "known_lame": ((2,), "f8"),  # columns of the body table from which the arrays were made
         "known_mass": ((), "f8"),
@@ -485,6 +485,15 @@ class FiniteElements(Record):
         if not self.linear[k]:
             displacement[:] = bodies.configurations.conf[:, self.conf_row[nodes]]
         return assembly, displacement
+
+    def bound_frequencies(self) -> None:
+        """Bound the largest omega**2 of unit stiffness of all bodies of which nothing is known."""
+        unknown = np.isnan(self.laplacian)
+        start = int(np.argmax(unknown))
+        bounds = laplacian_row_bounds(self.assembly, self.mass, int(self.first_element[start]))
+        # nodes of bodies in bases have no elements here
+        bounds = np.maximum.reduceat(np.where(bounds > 0.0, bounds, np.inf), self.first[:-1])
+        self.laplacian[unknown] = bounds[unknown]
 
     def find_frequency(self, bodies: BodyTable, k: int) -> None:
         """Compute the largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""

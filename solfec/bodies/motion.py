@@ -146,8 +146,14 @@ def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) 
         implicit.pseudo_rigid.add_reactions(bodies, step)
 
 
-def critical_step(bodies: BodyTable) -> tuple[float, int]:
+def critical_step(bodies: BodyTable, wanted: float = math.inf) -> tuple[float, int]:
     """Return the admissible time step (half the limit: 1/omega_max without damping) and the row of the body that bounds it.
+
+    Parameters
+    ----------
+    bodies : BodyTable
+    wanted : float, optional
+        If the admissible step is larger, any step from this one to the admissible one may be returned, which may be cheaper.
 
     Returns
     -------
@@ -164,11 +170,11 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
         _raise(bodies, failure, row)
     if row < 0:
         step = math.inf
-    other = finite_element_motion.critical_step(bodies)
+    other = finite_element_motion.critical_step(bodies, wanted)
     return other if other[0] < step else (step, row)
 
 
-def refined_critical_step(bodies: BodyTable, exactly: bool) -> tuple[float, int]:
+def refined_critical_step(bodies: BodyTable, exactly: bool, wanted: float = math.inf) -> tuple[float, int]:
     """Return the critical step from frequencies of finite elements at the present strains instead of a bound.
 
     Parameters
@@ -176,13 +182,15 @@ def refined_critical_step(bodies: BodyTable, exactly: bool) -> tuple[float, int]
     bodies : BodyTable
     exactly : bool
         False: strains are ignored.
+    wanted : float, optional
+        As for `critical_step`.
     """
     elements = finite_element_motion.between_steps(bodies)
     if not elements.count:
-        return critical_step(bodies)
+        return critical_step(bodies, wanted)
     try:
         elements.square_present[:] = present_squares(elements) if exactly else 0.0
-        return critical_step(bodies)
+        return critical_step(bodies, wanted)
     finally:
         elements.square_present[:] = np.inf
 

@@ -6,11 +6,15 @@ from finite_element_models import ElementModel, block
 from unit_cube import BOX
 
 from solfec.bodies import frequencies, motion
+from solfec.bodies.finite_elements import compiled
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Energy, Form
 from solfec.domain import Domain
 from solfec.shapes.hex_mesh import hex_mesh
+from solfec.shapes.hull import hull
+from solfec.shapes.plane_cut import refined
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.step_limit import limit_step
 
 
 def true_step(model, row=0):
@@ -51,6 +55,41 @@ def test_the_refined_step_is_that_of_the_tangent_and_never_above_that_at_rest(ce
     assert 0.93 * wanted < refined < 1.02 * wanted
     assert motion.refined_critical_step(model.bodies, False) == (pytest.approx(at_rest, rel=1e-12), row)
     assert motion.critical_step(model.bodies)[0] == bound
+
+
+@pytest.mark.parametrize("kind", ["hexahedra", "enhanced", "tetrahedra", "cut"])
+@pytest.mark.parametrize("damping", [0.0, 1e-3])
+def test_new_bodies_take_the_same_step_whether_their_frequency_is_found_or_bounded(kind, damping):
+    """Steps that the cheap bound allows for find no eigenvalues, and all others become the critical one, to the last bit."""
+
+    def made():
+        domain = Domain(1.0)
+        material = BulkMaterial(model="KIRCHHOFF", young=1e6, poisson=0.3, density=1e3)
+        mesh = hex_mesh(BOX.tolist(), 3, 2, 2, 1, [1] * 6)
+        if kind == "tetrahedra":
+            mesh = refined(mesh, np.array([0.45, 0.45, 0.45]), np.array([1.0, 0.4, 0.2]) / np.sqrt(1.2), domain.epsilon).mesh
+        if kind == "cut":
+            shape = hull((0.8 * BOX.reshape(-1, 3) + 0.1).tolist(), 1, 1)
+            body = domain.insert_body(BodyKind.FINITE_ELEMENT, [shape], material, mesh=mesh)
+        else:
+            body = domain.insert_body(BodyKind.FINITE_ELEMENT, [mesh], material, form=Form.TL)
+        row = domain.body_row(body)
+        domain.bodies.enhanced[row] = kind == "enhanced"
+        domain.bodies.damping[row] = damping
+        domain.initialise()
+        return domain
+
+    critical = motion.critical_step(made().bodies)[0]
+    found = []
+    for part in (0.02, 0.3, 0.6, 0.9, 1.0, 1.1, 3.0):
+        domain = made()
+        domain.step = part * critical
+        limit_step(domain)
+        assert domain.step == min(part * critical, critical)
+        found.append(np.isfinite(compiled(domain.bodies).square_at_rest[0]))
+    assert found == sorted(found) and not found[0] and found[-1]
+    if not damping:
+        assert not found[1], "the bound is much too high"
 
 
 @pytest.mark.parametrize("largest", [[1.0, 0.3], [1.0, 1.0, 0.5], [1.0, 1.0 - 1e-7, 0.9], [1.0, 0.999, 0.998]])

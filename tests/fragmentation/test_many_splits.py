@@ -75,6 +75,7 @@ def test_fragments_may_be_deleted_before_the_next_step():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3000)
 @pytest.mark.parametrize("kind", ["RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT"])
 def test_a_thousand_splits_do_not_slow_down_a_run_nor_fill_memory(kind, tmp_path):
     """The last hundreds of splits cost what the second and third hundred do, and the process grows by less than 5 KB a split."""
