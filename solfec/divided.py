@@ -19,7 +19,7 @@ from .errors import SolfecError
 from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
 from .parallel.gathered_solver import GatheredSolver, IslandSolver
-from .parallel.part import Part, check, least_reach, speeds
+from .parallel.part import Part, check, is_implicit, least_reach, speeds
 from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
 from .parallel.sums import largest_of, summed, words
@@ -165,6 +165,8 @@ class Divided:
 
     def _solver_of_parts(self) -> PartSweeps:
         """Return what solves for the reactions in this part together with the others."""
+        if is_solved_together(self.whole):
+            return GatheredSolver(self.part, self.solver, self._told, self.whole)
         if isinstance(self.solver, PenaltySolver):
             return PartPenalty(self.part, self.solver, self._told, self.whole)
         if sweeps_by_colours(self.solver):
@@ -336,13 +338,18 @@ def sweeps_by_colours(solver) -> bool:
     return plain and solver.colouring != "OFF"
 
 
+def is_solved_together(whole) -> bool:
+    """Whether one process must solve for all reactions of a model, whatever the solver."""
+    return not whole.dynamic or bool(is_implicit(whole.bodies)[: whole.bodies.n].any())
+
+
 def is_divisible(whole, solver) -> bool:
-    """Whether the model could be run by several processes."""
+    """Whether a single process may take the way of several."""
     try:
         refuse(whole, solver)
     except SolfecError:
         return False
-    return True
+    return not is_solved_together(whole)
 
 
 def _bytes_of(table, *columns: str) -> bytes:

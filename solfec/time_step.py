@@ -138,7 +138,7 @@ class TimeStep:
         """Solve C(B + W R, R) = 0 for R; return the solver's report."""
         model = self.model
         report = solver.solve(model.local_dynamics)
-        if model.exact_supports and not model.dynamic and model.constraints.user_count:
+        if model.exact_supports and not (model.dynamic or solver.holds_supports) and model.constraints.user_count:
             model.supports_left.note(supports.hold(model.local_dynamics, report), model.time)
         return report
 

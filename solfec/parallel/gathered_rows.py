@@ -14,7 +14,7 @@ from ..constraints.table import ConstraintTable
 from ..solvers.assembly import assemble_blocks, is_stored
 from ..solvers.local_dynamics import NO_ROWS, LocalDynamics
 from ..tables import ranges
-from .part import Part
+from .part import Part, is_implicit
 
 CONTACT, ROLLING, USERS = 0, 1, 2  # order of the three kinds of rows
 COLUMNS = ("arm", "kind", "block", "law", "diagonal", "B", "speed", "free", "V", "R", "driving", "residual")  # that assembly writes, and errors for messages
@@ -41,6 +41,8 @@ class PackedRows:
         Entries, row after row, with triples of the whole model.
     first_identifier : int
         Identifier that the first new contact of the whole model gets.
+    blocks : tuple of ndarray, optional
+        Blocks of W off its diagonal, if implicit bodies couple rows: places (2, k) of their rows and columns among the m rows, and values (3, 3, k).
     """
 
     keys: np.ndarray
@@ -52,6 +54,7 @@ class PackedRows:
     triple: np.ndarray
     operator: np.ndarray
     first_identifier: int
+    blocks: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def keys_of(part: Part, local: LocalDynamics, listed: np.ndarray) -> np.ndarray:
@@ -68,8 +71,8 @@ def keys_of(part: Part, local: LocalDynamics, listed: np.ndarray) -> np.ndarray:
     return result
 
 
-def pack(part: Part, local: LocalDynamics, counted: np.ndarray, needed: np.ndarray) -> PackedRows:
-    """Pack the rows that a part counts; `needed` are others whose reactions it needs."""
+def pack(part: Part, local: LocalDynamics, counted: np.ndarray, needed: np.ndarray, coupled: bool = False) -> PackedRows:
+    """Pack the rows that a part counts; `needed` are others whose reactions it needs; `coupled`: with blocks of W."""
     rows, constraints, ids = local.rows, part.model.constraints, np.append(part.model.bodies.view("id"), 0)
     order = rows.order[counted]
     first, last = rows.entry_ptr[counted], rows.entry_ptr[counted + 1]
@@ -85,7 +88,23 @@ def pack(part: Part, local: LocalDynamics, counted: np.ndarray, needed: np.ndarr
         np.array([rows.slave_entry[counted] - first, last - first]),
         part.triples[local.entries.triple[at]], local.entries.operator[..., at],
         part.first_identifier,
+        pack_blocks(part, local, np.concatenate([counted, needed])) if coupled else None,
     )  # fmt: skip
+
+
+def pack_blocks(part: Part, local: LocalDynamics, listed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the blocks of W of listed rows that act on a body which this process moves, and no process moves a later body of both rows.
+
+    This process has all rows on this body, and copies of the other bodies on which they act, so it knows the whole block.
+    """
+    head, ends = local.rows.block_ptr[: local.n + 1], part.ends(local.rows.order[: local.n])
+    row, column = np.repeat(np.arange(local.n), np.diff(head)), local.blocks.column[: head[-1]]
+    last, first = ends[1, row], ends[0, row]
+    shared = np.where((last >= 0) & (last == ends[:, column]).any(axis=0), last, first)  # the last body that both rows have
+    known = np.flatnonzero(part.mine[shared] & (shared >= 0))
+    place = np.full(local.n, -1)
+    place[listed] = np.arange(listed.size)
+    return place[np.array([row[known], column[known]])], local.blocks.block[..., known]
 
 
 def places_of(several: list[PackedRows]) -> list[np.ndarray]:
@@ -111,7 +130,7 @@ class GatheredRows(LocalDynamics):
         super().__init__()
         self.bodies, self.materials, self.constraints = whole.bodies, whole.surface_materials, ConstraintTable()
 
-    def take(self, several: list[PackedRows], like: LocalDynamics, form: bool | int | None) -> list[np.ndarray]:
+    def take(self, several: list[PackedRows], like: LocalDynamics, form: bool | int | None, coupled: bool = False) -> list[np.ndarray]:
         """Take the rows of parts; return the places of each part's rows.
 
         Parameters
@@ -121,10 +140,12 @@ class GatheredRows(LocalDynamics):
             Has the step and other numbers that all parts share.
         form : bool or int, optional
             Form of W (`ConstraintSolver.stored_form`).
+        coupled : bool
+            Whether implicit bodies couple rows, so that W comes in blocks.
         """
         self.step, self.dynamic, self.epsilon, self.asked = like.step, like.dynamic, like.epsilon, like.asked
         self.form, self.held, self.coloured_above = -1 if form is None else int(form), NO_ROWS, like.coloured_above
-        self.implicit = np.zeros(self.bodies.capacity, np.int32)
+        self.coupled, self.implicit = coupled, is_implicit(self.bodies).astype(np.int32)
         places = places_of(several)
         counts = [packed.contact.size for packed in several]
         where = np.argsort(np.concatenate([place[:count] for place, count in zip(places, counts)]))  # of the row at each place
@@ -141,8 +162,10 @@ class GatheredRows(LocalDynamics):
         self._take_constraints(several, where, keys)
         self._attach()
         self._agree()
-        self.stored = is_stored(self)
-        if self.stored:
+        self.stored = coupled or is_stored(self)
+        if coupled:
+            self._take_blocks(several, places)
+        elif self.stored:
             assemble_blocks(self, laying_out=True, adding=True)
         return places
 
@@ -163,6 +186,18 @@ class GatheredRows(LocalDynamics):
         self.entries.triple[: at.size] = np.concatenate([packed.triple for packed in several])[at]
         self.entries.operator[..., : at.size] = np.concatenate([packed.operator for packed in several], axis=-1)[..., at]
         self.triples.reserve(self.bodies.triples.n)
+
+    def _take_blocks(self, several: list[PackedRows], places: list[np.ndarray]) -> None:
+        """Take the blocks of W."""
+        assemble_blocks(self, laying_out=True, adding=False)
+        head, n = self.rows.block_ptr[: self.n + 1], max(self.n, 1)
+        known = np.repeat(np.arange(self.n), np.diff(head)) * n + self.blocks.column[: head[-1]]
+        given = [place[packed.blocks[0]] for packed, place in zip(several, places)]
+        row, column = np.concatenate(given, axis=1)
+        at = np.searchsorted(known, row * n + column)
+        if not np.array_equal(np.sort(at), np.arange(known.size)):
+            raise RuntimeError("parts of a model have sent other blocks of W than their rows have")
+        self.blocks.block[..., at] = np.concatenate([packed.blocks[1] for packed in several], axis=-1)
 
     def _take_constraints(self, several: list[PackedRows], where: np.ndarray, keys: np.ndarray) -> None:
         """Fill the table of constraints with what kernels and messages need: those of the user in the order of their creation, then contacts."""
@@ -225,10 +260,13 @@ class Gathering:
     def __init__(self, part: Part, whole, rows: GatheredRows | None = None):
         self.part, self.rows, self.here = part, rows or GatheredRows(whole), part.world.rank == self.HOME
 
-    def collect(self, local: LocalDynamics, counted: np.ndarray, held: np.ndarray, form: bool | int | None, homes: np.ndarray | None = None) -> None:
+    def collect(
+        self, local: LocalDynamics, counted: np.ndarray, held: np.ndarray, form: bool | int | None, homes: np.ndarray | None = None, coupled: bool = False
+    ) -> None:
         """Send the rows that this part counts; it needs the reactions of those that it holds.
 
         `form` of W: `ConstraintSolver.stored_form`.  `homes`: rank of the process that gets each row of `local`; without it one gets all.
+        `coupled`: with the blocks of W, which all parts have assembled, since implicit bodies of some part couple rows.
         """
         world = self.part.world
         needed = np.setdiff1d(held, counted)
@@ -238,10 +276,10 @@ class Gathering:
         parcels: list = [None] * world.size
         for rank in range(world.size) if homes is not None else (self.HOME,):
             there = self._home == rank
-            parcels[rank] = pack(self.part, local, counted[there[: counted.size]], needed[there[counted.size :]])
+            parcels[rank] = pack(self.part, local, counted[there[: counted.size]], needed[there[counted.size :]], coupled)
         received = world.dealt(parcels)
         if self.here:
-            self._places = self.rows.take(received, local, form)
+            self._places = self.rows.take(received, local, form, coupled)
 
     def spread(self, results: np.ndarray | None, width: int) -> np.ndarray:
         """Return results (m, width) for `mine`, from those (n, width) that each process gives for the rows that it has got."""

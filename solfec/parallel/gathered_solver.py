@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..solvers import supports
 from ..solvers.auto import AutoSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import SolverReport
 from .gathered_rows import Gathering
 from .island_rows import IslandRows, homes_of_islands
-from .part import Part
+from .part import Part, is_implicit
 from .part_sweeps import PartSweeps
 
 NUMBERS = 9  # of a row that has been solved: R, U, merit, residual, end of cohesion
@@ -28,9 +29,13 @@ class GatheredSolver(PartSweeps):
         The whole model of this process.
     """
 
+    holds_supports = True
+
     def __init__(self, part: Part, settings, told: set[str], whole):
         super().__init__(part, settings, told, whole)
         self._all = Gathering(part, whole)
+        self._implicit = bool(is_implicit(whole.bodies)[: whole.bodies.n].any())
+        self.stored_form = self._implicit  # only blocks of W tell how implicit bodies couple rows
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
@@ -41,9 +46,12 @@ class GatheredSolver(PartSweeps):
     def _solve_together(self, local) -> SolverReport:
         """Solve for all rows in one process; tell the others what it has found, and apply the failure policy in all."""
         world, gathered, given, report, results = self.part.world, self._all, self.given, None, None
-        gathered.collect(local, self.counted, self.held, given.stored_form)
+        coupled = self._implicit and bool(world.largest(np.array([float(local.coupled)]))[0])
+        gathered.collect(local, self.counted, self.held, given.stored_form, coupled=coupled)
         if gathered.here:
             report = self._solve_gathered(gathered.rows)
+            if self.whole.exact_supports and not self.whole.dynamic and gathered.rows.n > gathered.rows.contacts:
+                self.whole.supports_left.note(supports.hold(gathered.rows, report), self.part.model.time)
             results = results_of(gathered.rows)
         self._take(local, gathered.mine, gathered.spread(results, NUMBERS))
         report, outcome = world.gathered((report, given.outcome()) if gathered.here else None)[gathered.HOME]

@@ -392,22 +392,20 @@ def lengths(bodies, triples: np.ndarray) -> np.ndarray:
     return result
 
 
+def is_implicit(bodies) -> np.ndarray:
+    """Return which bodies are linearly implicit (scheme 'DEF_LIM'), so that all rows on one of them are coupled."""
+    return (bodies.kind > BodyKind.RIGID) & (bodies.scheme == Scheme.DEF_LIM)
+
+
 def check(model) -> None:
     """Raise SolfecError for features that several processes do not support yet."""
-    bodies, constraints = model.bodies, model.constraints
-    implicit = np.flatnonzero((bodies.view("kind") > BodyKind.RIGID) & (bodies.view("scheme") == Scheme.DEF_LIM))
-    if implicit.size:
-        body = implicit[0]
-        kind = BodyKind(int(bodies.kind[body])).name
-        raise SolfecError(f"{bodies.name(int(bodies.id[body]), kind)} has the scheme 'DEF_LIM', which processes cannot share yet; use 'DEF_EXP'")
     cohesive = np.isin(model.surface_materials.view("model"), UNSHARED)
-    _refuse_functions(constraints)
+    _refuse_functions(model.constraints)
     refused = {
-        "quasi-statics": not model.dynamic,
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),
         "cracks": bool(model.cracks.of_body),
-        "fracture checks": bool(bodies.view("fracture_check").any()),
+        "fracture checks": bool(model.bodies.view("fracture_check").any()),
         f"the surface model {SurfaceModel(int(model.surface_materials.model[np.argmax(cohesive)])).name!r}": bool(cohesive.any()),
     }
     for what, present in refused.items():

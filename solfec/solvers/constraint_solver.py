@@ -30,6 +30,8 @@ class ConstraintSolver(ABC):
         Whether the solver itself reports joints that contradict one another.
     rolling : bool
         Whether it solves rolling rows, that is rolling and spinning friction of contacts.
+    holds_supports : bool
+        Whether it corrects supports of quasi-static steps itself, since only one process has all rows.
     """
 
     SETTINGS: tuple[str, ...] = ()
@@ -39,6 +41,7 @@ class ConstraintSolver(ABC):
     failure = "CONTINUE"
     names_contradictions = False
     rolling = False
+    holds_supports = False
 
     @abstractmethod
     def solve(self, local: LocalDynamics) -> SolverReport:

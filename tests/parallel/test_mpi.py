@@ -119,10 +119,10 @@ def test_a_run_with_the_default_solver_is_continued_by_another_number_of_process
     one, many = tmp_path / "one", tmp_path / "many"
     for directory in (one, many):
         directory.mkdir()
-    script = JOINTED % "mechanisms" + "solver = AUTO_SOLVER ()\n"
+    script = SCENE % "jointed.mechanisms" + "solver = AUTO_SOLVER ()\n"
     run_serially(one, script + RUN)
     continued(many, script, (4, 1, 3))
-    assert_same_frames(many, one)
+    assert_same_frames(many, one, but=["merit"])  # a serial run adds it in another order
 
 
 @pytest.mark.slow
@@ -133,15 +133,29 @@ def test_an_error_of_a_solver_in_one_process_ends_all(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_core_writes_what_one_process_writes(tmp_path):
-    script = (Path(__file__).parents[2] / "inp/parallel/core.py").read_text().replace("out/parallel/core", "out/heap")
-    script = script.replace("NON_SOLFEC_ARGV() or ()", "2, 2, 0.004")
+@pytest.mark.parametrize(("name", "arguments"), [("core", "2, 2, 0.004")])
+def test_large_models_write_what_one_process_writes(name, arguments, tmp_path):
+    script = (Path(__file__).parents[2] / f"inp/parallel/{name}.py").read_text().replace(f"out/parallel/{name}", "out/heap")
+    script = script.replace("NON_SOLFEC_ARGV() or ()", arguments)
     directories = [tmp_path / name for name in ("one", "many")]
     for directory in directories:
         directory.mkdir()
     run_serially(directories[0], script)
     run(3, directories[1], script)
     assert differences(*map(frames_of, directories)) == []
+
+
+@pytest.mark.parametrize("analysis", ["QUASI_STATIC", pytest.param("DYNAMIC", marks=pytest.mark.slow)])
+def test_soft_implicit_bodies_move_as_in_one_process(analysis, tmp_path):
+    soft = "for body in [body for body in solfec.bodies if body.id % 3 == 0]: BODY (solfec, 'PSEUDO_RIGID', HULL ([(x + 0.3 * body.id, y, z) for x in (2, 2.2) " \
+           "for y in (0, 0.2) for z in (0.01, 0.2)], 2, 2), bulk).scheme = 'DEF_LIM'\n"
+    script = HEAP.replace("DYNAMIC", analysis) + soft + "solver = AUTO_SOLVER ()\n" + RUN
+    one, many = tmp_path / "one", tmp_path / "many"
+    for directory in (one, many):
+        directory.mkdir()
+    run_serially(one, script)
+    run(2, many, script)
+    assert set(differences(frames_of(one), frames_of(many))) <= SUMS
 
 
 def continued(directory, script, counts):
@@ -152,15 +166,18 @@ def continued(directory, script, counts):
         run(count, directory, script + stop + RUN, *["-c"][: part > 0], arguments=[until])
 
 
-def assert_same_frames(directory, serial):
-    """Assert that every frame of a serial run is among those of another one."""
+def assert_same_frames(directory, serial, but=()):
+    """Assert that every frame of a serial run is among those of another one, but for some fields."""
     from solfec.results import ResultsReader
 
     with ResultsReader(directory / "out/heap") as one, ResultsReader(serial / "out/heap") as other:
         for number in range(len(other.times)):
             same = one.nearest(other.times[number])
             for part in ("bodies", "configurations", "velocities", "constraints"):
-                assert getattr(one.frame(same), part).tobytes() == getattr(other.frame(number), part).tobytes()
+                found, expected = getattr(one.frame(same), part).copy(), getattr(other.frame(number), part).copy()
+                for field in set(but).intersection(found.dtype.names or ()):
+                    found[field] = expected[field] = 0
+                assert found.tobytes() == expected.tobytes()
 
 
 @pytest.mark.slow
@@ -222,8 +239,8 @@ def test_settings_that_differ_among_processes_are_told_once(tmp_path, difference
 
 @pytest.mark.slow
 def test_what_is_not_built_is_refused_before_anything_is_written(tmp_path):
-    _, errors = run(2, tmp_path, HEAP.replace("DYNAMIC", "QUASI_STATIC") + RUN, status=1)
-    assert errors.count("quasi-statics cannot be shared by processes yet") == 1
+    _, errors = run(2, tmp_path, HEAP + "solfec.before_motion (lambda bodies, time, step: None)\n" + RUN, status=1)
+    assert errors.count("functions before and after motion cannot be shared by processes yet") == 1
     assert not list(tmp_path.rglob("*.h5"))
 
 

@@ -191,10 +191,6 @@ def test_what_cannot_be_divided_yet_is_refused():
     soft.bodies.fracture_check[1] = 1
     with pytest.raises(SolfecError, match="a model with fracture checks cannot be shared"):
         Part(soft, Alone(), 1.0)
-    quasi = models.block(2)
-    quasi.dynamic = False
-    with pytest.raises(SolfecError, match="a model with quasi-statics cannot be shared"):
-        Part(quasi, Alone(), 1.0)
     model = models.block(2)
     with pytest.raises(SolfecError, match="reach 1e-06 of parts of a model must be at least 8e-06"):
         Part(model, Alone(), 1e-6)

@@ -1,0 +1,135 @@
+"""Implicit bodies, and quasi-statics, in models that run divided among several owners: one process solves for all reactions."""
+
+import copy
+from functools import partial
+
+import deformable
+import jointed
+import numpy as np
+import pytest
+from courses import course, rounded
+from jointed import Z
+from test_gathered import serial
+from test_reduced_bodies import MODAL, REDUCED, SOFT
+from unit_cube import cube
+
+from solfec import FIX_DIRECTION, FIX_POINT, FORCE, SET_DISPLACEMENT, TIME_SERIES
+from solfec.kinds import BodyKind, Form, Scheme
+from solfec.parallel.partition import Balance
+from solfec.solvers.auto import AutoSolver
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.newton import NewtonSolver
+from solfec.solvers.penalty import PenaltySolver
+
+pytestmark = pytest.mark.usefixtures("fresh_session")
+
+OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
+
+
+def by_keys():
+    solver = GaussSeidelSolver(1e-6, 200)
+    solver.colouring = "OFF"
+    return solver
+
+
+def bricks():
+    """Pseudo-rigid bricks, every second one implicit."""
+    model = deformable.bricks().model
+    model.bodies.scheme[np.flatnonzero(model.bodies.view("kind") == BodyKind.PSEUDO_RIGID)[::2]] = Scheme.DEF_LIM
+    return model
+
+
+def rolling():
+    """Implicit bricks with rolling friction."""
+    model = deformable.bricks(scheme="DEF_LIM").model
+    model.surface_materials.rolling_length[0] = 0.01
+    return model
+
+
+def cubes(form="TL"):
+    """Implicit finite element bodies that strike one another, with joints."""
+    return deformable.cubes(form, scheme="DEF_LIM").model
+
+
+def reduced():
+    """Cubes in bases of modes on two floors, one above another and flying through one another's regions, and rigid blocks on them."""
+    scene = jointed.Scene()
+    scene.box((2, 1, -0.6), (8, 8, 0.5), kind="OBSTACLE")
+    model = scene.model
+    for k in range(6):
+        form, base = ((Form.BC_MODAL, MODAL), (Form.BC_RO, REDUCED))[k % 2]
+        model.insert_body(BodyKind.FINITE_ELEMENT, [cube((1.05 * (k % 3), 0.1 * k, -0.1005 + 1.002 * (k // 3)))], SOFT, form=form, base=base)
+    for k in range(4):
+        scene.box((0.6 + 1.1 * (k % 2), 0.5, 2.2 + 0.45 * (k // 2)), velocity=(1 - 2 * (k % 2), 0, -1))
+    return model
+
+
+def loaded(form="TL", friction=0.3):
+    """Quasi-statics: soft columns with weights on them, a beam between supports that move, a rigid heap, a pseudo-rigid brick."""
+    scene = deformable.Soft(young=1e7)
+    scene.model.dynamic, scene.model.exact_supports = False, True
+    scene.model.surface_materials.friction[0] = friction
+    scene.box((2, 1, -0.5), (6, 6, 0.5), kind="OBSTACLE")
+    for k in range(4):
+        column = scene.mesh((0.7 * k, 0.1 * k, 0), cells=1 + k % 2, form=form)
+        scene.box((0.7 * k + 0.2, 0.1 * k + 0.2, 0.6))
+        FORCE(column, "SPATIAL", (0.7 * k + 0.4, 0.1 * k + 0.2, 0.2), (1, 0, 0), TIME_SERIES([0, 0, 0.1, 300.0 * k]))
+    beam = scene.mesh((0, 3, 1), (2.0, 0.2, 0.2), form=form)
+    FIX_POINT(beam, (0, 3, 1))
+    FIX_DIRECTION(beam, (0, 3.2, 1), Z)
+    FIX_DIRECTION(beam, (0, 3.2, 1), (1, 0, 0))
+    for y in (3, 3.2):
+        SET_DISPLACEMENT(beam, (2, y, 1), Z, TIME_SERIES([0, 0, 1, -0.05]))
+    scene.brick((1, 4, 0.2), scheme="DEF_LIM")
+    for k in range(3):
+        scene.box((2.2 + 0.4 * k, 3, 0.2))
+    scene.box((2.6, 3, 0.6), (0.6, 0.2, 0.2))
+    return scene.model
+
+
+def arch():
+    """Quasi-statics of rigid bodies alone."""
+    model = jointed.wall().model
+    model.dynamic, model.exact_supports = False, True
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make_model", "make", "size"),
+    [
+        (bricks, by_keys, 2), (rolling, AutoSolver, 2), (arch, AutoSolver, 3),
+        *(pytest.param(scene, make, size, marks=pytest.mark.slow) for scene in (bricks, rolling, arch) for make in (AutoSolver, by_keys, NewtonSolver, PenaltySolver)
+          for size in (2, 3, 4, 7) if scene is bricks or make in (AutoSolver, by_keys)),
+    ],
+)  # fmt: skip
+def test_bodies_without_elements_have_the_bits_of_a_serial_run(make_model, make, size):
+    model = make_model()
+    model.surface_materials.spring[0] = 1e6 if make is PenaltySolver else 0.0
+    alone = copy.deepcopy(model)
+    expected = serial(alone, 20, make())
+    parts, _ = course(model, size, 20, balance=OFTEN, make=make)
+    assert rounded(parts, model) == rounded(expected, model)
+    assert alone.constraints.n > 8 and (alone.local_dynamics.coupled or not model.dynamic)
+
+
+def apart(parts, expected):
+    """Largest differences of configurations and velocities, over the largest number of each."""
+    both = [[np.frombuffer(columns[k]) for columns, *_ in (one, other)] for one, other in zip(parts, expected) for k in (3, 4)]
+    return max(np.abs(one - other).max() / np.abs(other).max() for one, other in both)
+
+
+@pytest.mark.parametrize(
+    ("make_model", "make", "size"),
+    [
+        (cubes, by_keys, 2), (reduced, AutoSolver, 3), (loaded, AutoSolver, 3),
+        *(pytest.param(scene, make, size, marks=pytest.mark.slow) for scene in (cubes, partial(cubes, "BC"), reduced, loaded, partial(loaded, "BC")) for make in (AutoSolver, by_keys, NewtonSolver) for size in (2, 4, 7)),
+    ],
+)  # fmt: skip
+def test_implicit_elements_agree_with_a_serial_run(make_model, make, size):
+    model = make_model()
+    alone = copy.deepcopy(model)
+    expected = serial(alone, 20, make())
+    parts, moves = course(model, size, 20, balance=OFTEN, make=make)
+    assert apart(parts, expected) <= 1e-9
+    assert moves >= size or not model.dynamic
+    assert alone.local_dynamics.coupled and alone.constraints.n > 8 and parts[-1][2][5] == expected[-1][2][5]  # as many contacts were born
