@@ -269,3 +269,13 @@ def test_vessel_of_the_core_moves_as_prescribed(solfec):
     rate = 2 * np.pi * 5.0
     assert x[-1] == pytest.approx(0.15 / rate * (1 - np.cos(rate * time[-1])), rel=0.01)
     assert time[-1] >= 0.004
+
+
+def test_stones_of_the_bridge_fall_freely_until_they_touch(solfec):
+    process = solfec("parallel/bridge.py", 120, 5, 0.03)
+    blocks, stones = int(printed(process, r"(\d+) blocks")), int(printed(process, r"and (\d+) stones"))
+    run = results.open(solfec.directory / "out/parallel/bridge")
+    velocity = run.frame(len(run.times) - 1).velocities[1::2]  # of mass centres
+    assert blocks + stones == 120 and stones > 80
+    assert velocity[-stones:] == pytest.approx(np.tile((0, 0, -9.81 * run.times[-1]), (stones, 1)), abs=1e-12)
+    assert np.abs(velocity[:-stones]).max() < 0.01

@@ -1,4 +1,4 @@
-"""Draws docs/figures/core.png, the bricks of a core by the processes that move them: python docs/figures/parallel.py [directory for the runs]."""
+"""Draws docs/figures/core.png and bridge.png, bodies by the processes that move them: python docs/figures/parallel.py [directory for the runs]."""
 
 from __future__ import annotations
 
@@ -11,27 +11,41 @@ from pathlib import Path
 from make import HERE, INPUTS, rgb, shown
 from PIL import Image
 
+from solfec.results import ResultsReader
 from solfec.results.plot import COLOURS
 
 COUNT = 4  # processes
-INPUT = """
+INPUT = """# solfec: python3
 exec (open ({!r}).read ())
-open ('moved{{}}'.format (RANK ()), 'w').write (' '.join (str (body.id) for body in core.bodies if HERE (core, body)))
+open ('{}{{}}'.format (RANK ()), 'w').write (' '.join (str (body.id) for body in {}.bodies if HERE ({}, body)))
 """
 
 
-def main(directory: Path) -> None:
-    """Run a small core in four processes, which write the bodies that they move, unless results are there; draw it."""
-    results = directory / "out/parallel/core"
-    if not results.exists():
-        (directory / "input.py").write_text(INPUT.format(str(INPUTS / "parallel/core.py")))
-        command = [Path(sys.executable).parent / "mpiexec", "-n", str(COUNT), sys.executable, "-m", "solfec.cli", "-i", "60", "input.py", "4", "3", "0.01"]
+def moved(directory: Path, name: str, *arguments: str) -> tuple[Path, dict, list[int]]:
+    """Run a model in four processes, which write the bodies that they move, unless results are there; return results, colours of bodies, and obstacles."""
+    results = directory / "out/parallel" / name
+    if not (directory / f"{name}0").exists():
+        (directory / "input.py").write_text(INPUT.format(str(INPUTS / f"parallel/{name}.py"), name, name, name))
+        command = [Path(sys.executable).parent / "mpiexec", "-n", str(COUNT), sys.executable, "-m", "solfec.cli", "-i", "60", "input.py", *arguments]
         subprocess.run(command, cwd=directory, check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
-    moved = [map(int, (directory / f"moved{rank}").read_text().split()) for rank in range(COUNT)]
-    colours = {body: rgb(COLOURS[rank]) for rank, bodies in enumerate(moved) for body in bodies}
-    vessel = max(colours)  # the last body, an obstacle
-    picture = shown(results, f"hide body {vessel}", "perspective/ortho", "look -60,40", "fit", size=(640, 480), colours=colours)
-    picture.quantize(128, Image.Quantize.FASTOCTREE).save(HERE / "core.png", optimize=True)
+    owned = [map(int, (directory / f"{name}{rank}").read_text().split()) for rank in range(COUNT)]
+    colours = {body: rgb(COLOURS[rank]) for rank, bodies in enumerate(owned) for body in bodies}
+    with ResultsReader(results) as run:
+        definitions = run.table("model/bodies")
+    return results, colours, definitions["id"][definitions["kind"] == 0].tolist()
+
+
+def save(picture: Image.Image, name: str) -> None:
+    """Write a picture with few colours."""
+    picture.quantize(128, Image.Quantize.FASTOCTREE).save(HERE / name, optimize=True)
+
+
+def main(directory: Path) -> None:
+    """Run a small core and a small bridge; draw them."""
+    results, colours, (vessel,) = moved(directory, "core", "4", "3", "0.01")
+    save(shown(results, f"hide body {vessel}", "perspective/ortho", "look -60,40", "fit", size=(640, 480), colours=colours), "core.png")
+    results, colours, _ = moved(directory, "bridge", "200", "9", "0.25")
+    save(shown(results, "perspective/ortho", "look -60,40", "fit", size=(720, 420), colours=colours), "bridge.png")
 
 
 if __name__ == "__main__":

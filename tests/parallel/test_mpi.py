@@ -133,7 +133,7 @@ def test_an_error_of_a_solver_in_one_process_ends_all(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "arguments"), [("core", "2, 2, 0.004")])
+@pytest.mark.parametrize(("name", "arguments"), [("core", "2, 2, 0.004"), ("bridge", "60, 5, 0.02")])
 def test_large_models_write_what_one_process_writes(name, arguments, tmp_path):
     script = (Path(__file__).parents[2] / f"inp/parallel/{name}.py").read_text().replace(f"out/parallel/{name}", "out/heap")
     script = script.replace("NON_SOLFEC_ARGV() or ()", arguments)
