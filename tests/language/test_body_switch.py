@@ -6,8 +6,28 @@ import numpy as np
 import pytest
 
 from solfec import (
-    AUTO_SOLVER, BODY, BODY_CHARS, BODY_SWITCH, BULK_MATERIAL, CALLBACK, DISPLACEMENT, ELLIP, ENERGY, FIX_POINT, FORCE, GRAVITY, HEX, HULL, INITIAL_VELOCITY,
-    MESH, RUN, SIMPLIFIED_CRACK, SOLFEC, SPHERE, TORQUE, VELOCITY,
+    AUTO_SOLVER,
+    BODY,
+    BODY_CHARS,
+    BODY_SWITCH,
+    BULK_MATERIAL,
+    CALLBACK,
+    DISPLACEMENT,
+    ELLIP,
+    ENERGY,
+    FIX_POINT,
+    FORCE,
+    GRAVITY,
+    HEX,
+    HULL,
+    INITIAL_VELOCITY,
+    MESH,
+    RUN,
+    SIMPLIFIED_CRACK,
+    SOLFEC,
+    SPHERE,
+    TORQUE,
+    VELOCITY,
 )  # fmt: skip
 from solfec.bodies.finite_elements import compiled
 

@@ -7,8 +7,24 @@ import pytest
 
 import solfec as language
 from solfec import (
-    AUTO_SOLVER, BODY, BULK_MATERIAL, GRAVITY, HEX, HULL, INITIAL_VELOCITY, MED_EXPORT, MED_FIELD, MESH, MESH_READ, OUTPUT, POD_BASE, RUN, SOLFEC,
-    SPHERE, STRESS, TRANSLATE,
+    AUTO_SOLVER,
+    BODY,
+    BULK_MATERIAL,
+    GRAVITY,
+    HEX,
+    HULL,
+    INITIAL_VELOCITY,
+    MED_EXPORT,
+    MED_FIELD,
+    MESH,
+    MESH_READ,
+    OUTPUT,
+    POD_BASE,
+    RUN,
+    SOLFEC,
+    SPHERE,
+    STRESS,
+    TRANSLATE,
 )  # fmt: skip
 
 mc = pytest.importorskip("medcoupling", reason="MED files need it: pip install 'solfec[med]'")

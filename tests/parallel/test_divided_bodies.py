@@ -4,11 +4,9 @@ import deformable
 import numpy as np
 import pytest
 from courses import NOTHING, contents, course, rounded
-from processes import spmd
 
 from solfec import divided
 from solfec.divided import Divided
-from solfec.errors import SolfecError
 from solfec.kinds import BodyKind
 from solfec.parallel.colours import hashes
 from solfec.parallel.communicator import Alone

@@ -7,7 +7,7 @@ import jointed
 import numpy as np
 import pytest
 from courses import NOTHING, contents, course, rounded
-from jointed import Z, Scene
+from jointed import Scene, Z
 from processes import spmd
 from test_divided import crowd
 
