@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..bodies.table import BodyKind, Form
 from ..errors import SolfecError
@@ -125,6 +124,8 @@ def MED_FIELD(path: str, name: str, step: int = -1, body: BODY | None = None) ->
     list
         Values node by node, in the order of the file without `body`.
     """
+    from scipy.spatial import cKDTree  # slow to import
+
     path, name, step = checks.path(path, "path"), checks.string(name, "name"), checks.integer(step, "step")
     if not os.path.isfile(path):
         raise BadValue(f"'path' names the file '{path}', which does not exist")
