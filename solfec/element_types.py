@@ -81,6 +81,8 @@ class ElementType:
         Node counts <n> of Abaqus' solid elements C3D<n> of this shape; nodes at corners come first.
     abaqus_sides : tuple of tuple of int
         Nodes of the faces S1, S2, ... (Abaqus, solid element library); none where Abaqus has no such element.
+    med : str
+        Name of the cell in MED files; '' where they know no such element.
     takes_enhancement : bool
         Whether it may have enhanced strains.
     stores_jacobians : bool
@@ -100,6 +102,7 @@ class ElementType:
     listed: tuple[int, ...] = ()
     abaqus: tuple[int, ...] = ()
     abaqus_sides: tuple[tuple[int, ...], ...] = ()
+    med: str = ""
     takes_enhancement: bool = False
     stores_jacobians: bool = False
 
@@ -140,6 +143,7 @@ TETRAHEDRON = ElementType(
     exodus_sides=((0, 1, 3), (1, 2, 3), (2, 0, 3), (0, 2, 1)),
     abaqus=(4, 10),
     abaqus_sides=((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)),
+    med="TETRA4",
 )
 
 PYRAMID = ElementType(
@@ -153,6 +157,7 @@ PYRAMID = ElementType(
     xdmf=7,
     meshio="pyramid",
     exodus_sides=((0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4), (0, 3, 2, 1)),
+    med="PYRA5",
 )
 
 WEDGE = ElementType(
@@ -168,6 +173,7 @@ WEDGE = ElementType(
     exodus_sides=((0, 1, 4, 3), (1, 2, 5, 4), (0, 3, 5, 2), (0, 2, 1), (3, 4, 5)),
     abaqus=(6, 15),
     abaqus_sides=((0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0)),
+    med="PENTA6",
 )
 
 HEXAHEDRON = ElementType(
@@ -185,6 +191,7 @@ HEXAHEDRON = ElementType(
     exodus_sides=((0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (0, 3, 2, 1), (4, 5, 6, 7)),
     abaqus=(8, 20),
     abaqus_sides=((0, 1, 2, 3), (4, 7, 6, 5), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0)),
+    med="HEXA8",
     takes_enhancement=True,
     stores_jacobians=True,
 )

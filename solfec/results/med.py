@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import installed
-from ..element_types import BY_SIZE
+from ..element_types import BY_SIZE, ELEMENT_TYPES
 from ..errors import SolfecError
 from .med_model import MedCells, MedModel
 
@@ -87,8 +87,12 @@ def _write_mesh(mc, path: str, model: MedModel) -> dict:
 
 def _mesh(mc, dimension: int, coordinates, cells: MedCells):
     """Return the mesh of the cells of one dimension; elements are listed as MED looks at them, from the other side."""
-    kinds = {3: {4: mc.NORM_TETRA4, 5: mc.NORM_PYRA5, 6: mc.NORM_PENTA6, 8: mc.NORM_HEXA8}, 2: {3: mc.NORM_TRI3, 4: mc.NORM_QUAD4}, 0: {1: mc.NORM_POINT1}}
     sizes = (cells.nodes >= 0).sum(1)
+    unknown = [kind.name for kind in ELEMENT_TYPES if not kind.med and dimension == 3 and (sizes == kind.size).any()]
+    if unknown:
+        raise SolfecError(f"MED files know no element of type {unknown[0]}")
+    solids = {kind.size: getattr(mc, f"NORM_{kind.med}") for kind in ELEMENT_TYPES if kind.med}
+    kinds = {3: solids, 2: {3: mc.NORM_TRI3, 4: mc.NORM_QUAD4}, 0: {1: mc.NORM_POINT1}}
     nodes = cells.nodes.copy()
     for size in np.unique(sizes).tolist() if dimension == 3 else ():
         rows = np.flatnonzero(sizes == size)

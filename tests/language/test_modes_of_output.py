@@ -297,7 +297,7 @@ except ValueError as error:
 def test_a_run_in_memory_does_all_but_keep_frames(python, tmp_path):
     done = python(IN_MEMORY)
     first, second, third = done.stdout.splitlines()
-    assert first == "[0.11, 0.15, 0.2] None WRITE SOLFEC('DYNAMIC', 0.01)  # WRITE, time 0.2 0.2"
+    assert first == "[0.11, 0.15, 0.2] None WRITE SOLFEC('DYNAMIC', 0.01)  # WRITE, time 0.2, 1 body 0.2"
     assert second == "0.2 True True"
     assert third.startswith("HISTORY: the run stays in memory (output = None) and keeps no frames")
     assert done.stderr == "" and files(tmp_path) == ["program.py"]
