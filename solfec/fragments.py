@@ -146,14 +146,15 @@ def cut_body(domain, identifier: int, crack: Crack) -> Cut | None:
     if held is not None:
         whole = domain.meshes_of(identifier)[0]
         nodes = slice(0, len(whole.nodes))
-        conf, velo = (table[:, where].T[nodes] for table, where in _triples(bodies, row))
+        conf, velo = (table[:, where].T[nodes] for table, where in triples_of(bodies, row))
         for part in parts:
             part.within, part.conf, part.velo = whole, conf, velo
     _name(parts, domain.body_labels.get(identifier))
     return Cut(parts)
 
 
-def _triples(bodies, row: int) -> tuple:
+def triples_of(bodies, row: int) -> tuple:
+    """Return the columns of configuration and velocity with the slices of a body in them."""
     return (bodies.configurations.conf, bodies.conf_slice(row)), (bodies.triples.velo, bodies.velo_slice(row))
 
 
@@ -166,7 +167,7 @@ def _cut_elements(domain, identifier: int, crack: Crack) -> Cut | None:
     pieces = separated(whole, crack.surfaces, np.array(crack.point) if crack.connected else None, domain.epsilon)
     if pieces is None:
         return None
-    conf, velo = (whole.interpolated(table[:, where].T) for table, where in _triples(bodies, row))
+    conf, velo = (whole.interpolated(table[:, where].T) for table, where in triples_of(bodies, row))
     parts = [
         Part([piece.mesh], bool(whole.above[piece.elements].all()), None, whole.elements[piece.elements], conf[piece.nodes], velo[piece.nodes])
         for piece in pieces
@@ -330,7 +331,7 @@ def split_along(domain, identifier: int, surface, identifiers, labels, keep: boo
             raise ValueError("normals of the faces in 'surf' do not all point to one side; list their nodes in one sense")
     label = domain.body_labels.get(identifier)
     names = [labels[0] or label] if len(pieces) == 1 else labels
-    conf, velo = (table[:, where].T for table, where in _triples(bodies, row))
+    conf, velo = (table[:, where].T for table, where in triples_of(bodies, row))
     parts = [Part([piece.mesh], k == 1, label=text) for k, (piece, text) in enumerate(zip(pieces, names))]
     if identifier in bodies.meshes:
         for part, piece in zip(parts, pieces):
@@ -404,8 +405,8 @@ def _insert(domain, parent: int, part: Part) -> int:
             _unmark(domain, child, part)
         _set_elements(domain, parent, child, part)
         return child
-    conf, velo = (table[:, where] for table, where in _triples(bodies, row))
-    old_conf, old_velo = (table[:, where] for table, where in _triples(bodies, parent))
+    conf, velo = (table[:, where] for table, where in triples_of(bodies, row))
+    old_conf, old_velo = (table[:, where] for table, where in triples_of(bodies, parent))
     arm = bodies.centre[:, row] - bodies.centre[:, parent]
     conf[:], velo[:] = old_conf, old_velo
     if kind == BodyKind.PSEUDO_RIGID:  # triples are rows
@@ -479,7 +480,7 @@ def _momenta(domain, identifiers: list[int]) -> Momenta:
     points, velocities, masses, spin = [], [], [], 0.0
     for identifier in identifiers:
         row = domain.body_row(identifier)
-        conf, velo = (table[:, where].T for table, where in _triples(bodies, row))
+        conf, velo = (table[:, where].T for table, where in triples_of(bodies, row))
         if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             fe = finite_elements.compiled(bodies)
             k = fe.number(row)
@@ -508,7 +509,7 @@ def _correct(domain, children: list[int], before: Momenta) -> float:
     linear, turn = (before.linear - now.linear) / now.mass, np.linalg.solve(now.inertia, missing)
     for child in children:
         row = domain.body_row(child)
-        conf, velo = (table[:, where] for table, where in _triples(bodies, row))
+        conf, velo = (table[:, where] for table, where in triples_of(bodies, row))
         arm = bodies.meshes[child].nodes + conf.T - now.centre
         velo += (linear + np.cross(turn, arm)).T
     return _momenta(domain, children).kinetic - before.kinetic

@@ -16,6 +16,7 @@ from .bodies import finite_elements
 from .bodies.pressure import loaded_surface
 from .bodies.table import REDUCED_FORMS, BodyKind, Energy, Form
 from .constraints import element_points
+from .constraints.table import DirectionUpdate
 from .contact.geometry import PrimitiveKind
 from .kinds import ConstraintKind, LoadKind
 from .lives import Cause
@@ -141,14 +142,14 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     energy, before = _energy(domain, identifier), motion_of(domain, identifier)
     kept = None
     if bodies.kind[row] == kind == BodyKind.FINITE_ELEMENT:
-        kept = tuple(table[:, where].copy() for table, where in _triples(bodies, row))
+        kept = tuple(table[:, where].copy() for table, where in fragments.triples_of(bodies, row))
     label = domain.body_labels.get(identifier)
     child = domain.insert_body(kind, shapes, domain.bulk_materials[int(bodies.material[row])], label, form, within)
     _keep_mass(bodies, row, domain.body_row(child))
     if kept is None:
         _move(domain, child, before)
     else:
-        for values, (table, where) in zip(kept, _triples(bodies, domain.body_row(child)), strict=True):
+        for values, (table, where) in zip(kept, fragments.triples_of(bodies, domain.body_row(child)), strict=True):
             table[:, where] = values
     bodies.energy[:, domain.body_row(child)] = bodies.energy[:, row]
     bodies.energy[[Energy.KINETIC, Energy.INTERNAL], domain.body_row(child)] = 0.0  # they follow from the new state
@@ -160,10 +161,6 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     domain.lives.split(identifier, [child], Cause.SWITCH, domain.time, domain.step_number, -lost)
     domain.states.update_shapes()
     return child, lost
-
-
-def _triples(bodies, row: int) -> tuple:
-    return (bodies.configurations.conf, bodies.conf_slice(row)), (bodies.triples.velo, bodies.velo_slice(row))
 
 
 def _energy(domain, identifier: int) -> float:
@@ -195,8 +192,20 @@ def _check(domain, row: int, kind: BodyKind, form: Form) -> None:
     on = (constraints.view("master") == row) | (constraints.view("slave") == row)
     if (on & (constraints.view("cohesion") > 0.0)).any():
         raise ValueError(f"cohesive contacts hold {name}; they would be lost")
-    if kind == BodyKind.FINITE_ELEMENT and (on & (constraints.view("kind") == ConstraintKind.RACK)).any():
-        raise ValueError(f"a RACK acts on {name}; it acts on rigid and pseudo-rigid bodies only")
+    if BodyKind.FINITE_ELEMENT in (kind, bodies.kind[row]) and bodies.kind[row] != kind:
+        _check_carried(constraints, row, name)
+
+
+def _check_carried(constraints, row: int, name: str) -> None:
+    """Raise ValueError for rows that are made for bodies with elements, or without, and would act otherwise after a switch between both."""
+    kind, update, master, slave = (constraints.view(column) for column in ("kind", "update", "master", "slave"))
+    if ((kind == ConstraintKind.RACK) & (master == row) & (slave >= 0)).any():  # the row of a rack in space has its pinion as master
+        raise ValueError(f"{name} is a rack (RACK), which is held at another point if it has elements")
+    if ((kind == ConstraintKind.FIXDIR) & ((master == row) | (slave == row)) & (slave >= 0)).any():
+        raise ValueError(f"FIX_DIRECTION holds {name} and another body; that is for rigid and pseudo-rigid bodies")
+    carrier = np.select([update == DirectionUpdate.CONV1, update == DirectionUpdate.CONV2], [master, slave], -1)
+    if ((kind == ConstraintKind.SPRING) & (carrier == row)).any():
+        raise ValueError(f"{name} carries the direction of a PUT_SPRING (update 'CONV1' or 'CONV2'), which a body with elements cannot")
 
 
 def _shapes(domain, row: int, kind: BodyKind, mesh) -> tuple[list, object]:
@@ -222,6 +231,8 @@ def _shapes(domain, row: int, kind: BodyKind, mesh) -> tuple[list, object]:
         if mesh is not None:
             raise ValueError("'mesh' is for finite elements")
         return shapes, None
+    if mesh is not None and bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+        raise ValueError(f"{name} has elements already and keeps them; a 'mesh' is for bodies without")
     mesh = mesh or (within.copy() if within is not None else None)
     if mesh is None and not (len(shapes) == 1 and isinstance(shapes[0], Mesh)):
         raise ValueError(f"the shape of {name} is not a single MESH; give a 'mesh' round it, in its referential placement")
@@ -251,7 +262,7 @@ def _keep_mass(bodies, row: int, new: int) -> None:
 def _move(domain, child: int, before: Motion) -> None:
     """Give a new body the motion of the old one."""
     bodies, row = domain.bodies, domain.body_row(child)
-    (conf, at), (velo, of) = _triples(bodies, row)
+    (conf, at), (velo, of) = fragments.triples_of(bodies, row)
     kind, origin = bodies.kind[row], bodies.centre[:, row].copy()
     if kind == BodyKind.FINITE_ELEMENT:
         arm = bodies.meshes[child].nodes - before.origin

@@ -12,7 +12,9 @@ RESTITUTION = 5  # place in the law data of a contact
 
 
 class LocalProblem:
-    """Rows of a step, U = B + W R; every vector is a view of the program's memory, components in the order (T1, T2, N).
+    """Rows of a step, U = B + W R.
+
+    Arrays are views of the program's memory unless they are called copies; components stand in the order (T1, T2, N).
 
     Parameters
     ----------
@@ -56,13 +58,13 @@ class LocalProblem:
 
     @property
     def friction(self) -> np.ndarray:
-        """(n,)"""
-        return self.local.rows.law[FRICTION, : self.n]
+        """Copy (n,) of coefficients of friction [1]; 0 for rows that are no contacts."""
+        return np.where(self.is_contact, self.local.rows.law[FRICTION, : self.n], 0.0)
 
     @property
     def restitution(self) -> np.ndarray:
-        """(n,)"""
-        return self.local.rows.law[RESTITUTION, : self.n]
+        """Copy (n,) of coefficients of restitution [1]; 0 for rows that are no contacts."""
+        return np.where(self.is_contact, self.local.rows.law[RESTITUTION, : self.n], 0.0)
 
     @property
     def reactions(self) -> np.ndarray:

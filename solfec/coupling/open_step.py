@@ -109,7 +109,9 @@ class OpenStep:
         self.domain.close_step(self._works)
 
     def move_shapes(self) -> None:
-        """Let the shapes follow the bodies, without detection."""
+        """Let the shapes follow the bodies, without detection; within a step, after `free_velocity`."""
+        if self._next == 0:
+            raise SolfecError("OpenStep: 'move_shapes' is for a step that 'free_velocity' has begun")
         self._phases.detection.move_shapes()
 
     def _correct(self) -> None:

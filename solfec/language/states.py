@@ -64,7 +64,7 @@ def RIGID_TO_FEM(path: str, time: float, solfec: SOLFEC, subset: str | Sequence[
 def BODY_SWITCH(
     body: BODY,
     kind: Literal["RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT"],
-    form: Literal["TL", "BC"] = "TL",
+    form: Literal["TL", "BC"] | None = None,
     mesh: MESH | None = None,
 ) -> float:
     """Make a body another kind of body, also during a run (from a CALLBACK), and keep its momenta.  Not in Solfec-1.0.
@@ -75,10 +75,10 @@ def BODY_SWITCH(
         Rigid, pseudo-rigid, or of finite elements of form 'TL' or 'BC'.  Afterwards the object refers to the new body, which has another identifier.
     kind : str
         Its new kind.
-    form : str
-        For finite elements.
+    form : str, optional
+        For finite elements; 'TL' by default.
     mesh : MESH, optional
-        For finite elements: a mesh round a shape of CONVEX objects, in the referential placement; not emptied.
+        For a body that gets elements: a mesh round a shape of CONVEX objects, in the referential placement; not emptied.
 
     Returns
     -------
@@ -87,14 +87,17 @@ def BODY_SWITCH(
     """
     body = body_of(body, "body")
     kind = checks.choice(kind, "kind", ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT"))
-    form = checks.choice(form, "form", FORMS)
+    if form is not None:
+        form = checks.choice(form, "form", FORMS)
     if mesh is not None:
         mesh = shape_of(mesh, "mesh", MESH)._content.copy()
     simulation = body._simulation
     if simulation.mode == "READ":
         session.warn("BODY_SWITCH is ignored in READ mode")
         return 0.0
-    formulation = Form[form.replace("-", "_")] if kind == "FINITE_ELEMENT" else Form.NONE
+    if kind != "FINITE_ELEMENT" and form not in (None, "TL"):
+        session.warn(f"BODY_SWITCH: 'form' is for finite element bodies; {form!r} means nothing to one of kind {kind!r}")
+    formulation = Form[(form or "TL").replace("-", "_")] if kind == "FINITE_ELEMENT" else Form.NONE
     try:
         with reported():
             _, lost = switch(simulation.domain, body.id, BodyKind[kind], formulation, mesh)

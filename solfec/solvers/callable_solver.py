@@ -29,7 +29,8 @@ class CallableSolver(ContactsOnlySolver):
         [velocity per force], q (3 n,) free velocities [velocity], mu (n,) friction coefficients, r0 (3 n,) the reactions of the last step [force].
         r (3 n,) are reactions, info is 0 if the function reached its tolerance, and residual is a measure of its own.
     epsilon : float
-        Tolerance that the function gets; also the accuracy of other constraints.
+        Residual to reach, and accuracy of other constraints.  The function gets it as tolerance; if the residual is more than twice as large
+        afterwards, it is called again with a smaller one.
     maxiter : int
         Bound of iterations that the function gets.
 
@@ -55,13 +56,13 @@ class CallableSolver(ContactsOnlySolver):
         """Name of the function, for messages."""
         return getattr(self.function, "__name__", type(self.function).__name__)
 
-    def solve_contacts(self, problem: Contacts) -> tuple[np.ndarray, bool, int]:
+    def solve_contacts(self, problem: Contacts, accuracy: float) -> tuple[np.ndarray, bool, int]:
         """Call the function; check the shape of what it returns."""
         if problem.prepared is None:
             problem.prepared = problem.matrix(NORMAL_FIRST)
         q, start = problem.right_side()
         returned = self.function(
-            problem.prepared, q[NORMAL_FIRST].T.ravel(), problem.friction.copy(), start[NORMAL_FIRST].T.ravel(), self.epsilon, self.maxiter
+            problem.prepared, q[NORMAL_FIRST].T.ravel(), problem.friction.copy(), start[NORMAL_FIRST].T.ravel(), accuracy, self.maxiter
         )
         try:
             r, info, residual, iterations = returned

@@ -24,7 +24,8 @@ class SiconosSolver(ContactsOnlySolver):
     Parameters
     ----------
     epsilon : float
-        Natural map of the contacts, over the norm of their free velocity, at which Siconos ends.
+        Residual of the contacts to reach.  Siconos ends by a measure of its own; if the residual is more than twice as large, it goes on with a
+        smaller tolerance.
     maxiter : int
         Largest number of Siconos' iterations.
     verbose : bool
@@ -44,7 +45,7 @@ class SiconosSolver(ContactsOnlySolver):
         self.verbose = bool(verbose)
         self.solver = solver
 
-    def solve_contacts(self, problem: Contacts) -> tuple[np.ndarray, bool, int]:
+    def solve_contacts(self, problem: Contacts, accuracy: float) -> tuple[np.ndarray, bool, int]:
         """Call the library.
 
         Raises
@@ -57,7 +58,7 @@ class SiconosSolver(ContactsOnlySolver):
             problem.prepared = compressed(problem.row, problem.column, problem.off_diagonal, problem.diagonal, scale), scale
         q, start = problem.right_side()
         reactions, code, iterations, _, _ = _call(
-            *problem.prepared, q, problem.friction, start, self.solver, self.epsilon, self.maxiter, self.verbose
+            *problem.prepared, q, problem.friction, start, self.solver, accuracy, self.maxiter, self.verbose
         )
         return reactions, code == 0, iterations
 

@@ -109,6 +109,7 @@ def test_phases_give_views_and_take_reactions():
     assert np.shares_memory(problem.reactions, solfec._domain.local_dynamics.rows.R)
     np.testing.assert_allclose(problem.matrix(), problem.matrix().T, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(problem.q[:, problem.is_contact], problem.free_velocity[:, problem.is_contact])
+    np.testing.assert_array_equal([problem.friction, problem.restitution], np.zeros((2, problem.n)))  # rows of the rod have none
     problem.reactions[:] = 0.0
     np.testing.assert_array_equal(problem.velocities(), problem.free_velocity)
     reactions = np.zeros((3, problem.n))
@@ -126,7 +127,10 @@ def test_wrong_order_and_wrong_reactions_are_told():
     step = OpenStep(solfec)
     with pytest.raises(SolfecError, match="'solve' was called where 'free_velocity' is due"):
         step.solve(AUTO_SOLVER())
+    with pytest.raises(SolfecError, match="'move_shapes' is for a step that 'free_velocity' has begun"):
+        step.move_shapes()
     step.free_velocity()
+    step.move_shapes()
     with pytest.raises(SolfecError, match="known after 'assemble'"):
         step.problem  # noqa: B018
     step.detect()
@@ -253,6 +257,16 @@ def test_function_that_returns_something_else_is_told(returned, message):
     solfec = stack()
     with pytest.raises(SolfecError, match=message):
         RUN(solfec, CallableSolver(lambda W, q, *rest: returned(q)), 0.05)
+
+
+@pytest.mark.parametrize("normal", [0.0, -1.0, 5.0])
+def test_function_whose_reactions_break_the_laws_is_not_believed(normal):
+    """It claims success, with reactions that let bodies through, pull, or throw them apart."""
+    solfec = stack()
+    solver = CallableSolver(lambda W, q, mu, r0, *rest: (np.tile([1e6 * normal, 0, 0], len(mu)), 0, 0.0, 1))
+    with pytest.warns(SolfecWarning, match="did not reach its accuracy"):
+        RUN(solfec, solver, 0.018)
+    assert solver.error == "DIVERGED"
 
 
 def test_function_that_gives_up_makes_steps_unsolved():
