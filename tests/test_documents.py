@@ -15,7 +15,7 @@ import pytest
 from stub import STUB, stub
 
 import solfec
-from solfec import cli
+from solfec import cli, results
 from solfec.errors import SolfecError
 from solfec.language import COMMANDS, NOT_INJECTED
 from solfec.language.hints import Member
@@ -89,6 +89,16 @@ def test_input_in_the_documents_prints_what_they_say(example, tmp_path, monkeypa
     if "output again" in example.expected:
         assert cli.main(["input.py"]) == 0
         assert capsys.readouterr().out == example.expected["output again"]
+
+
+def test_the_model_of_the_readme_has_ten_lines_and_knocks_over_all_dominoes(run_text):
+    (model,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    assert len(model.splitlines()) == 10
+    run_text(model)
+    with results.open("out/dominoes") as run:  # a fallen one leans on the next: its middle is low, unlike 0.5 of one that stands
+        boxes = run.table("model/bodies")[1:9]
+        heights = [run.history([(body["id"], tuple(body["centre"]), "CZ")])[1][-1] for body in boxes]
+    assert len(heights) == 8 and max(heights) < 0.4
 
 
 # --- commands ----------------------------------------------------------------------------------------------

@@ -279,3 +279,37 @@ def test_stones_of_the_bridge_fall_freely_until_they_touch(solfec):
     assert blocks + stones == 120 and stones > 80
     assert velocity[-stones:] == pytest.approx(np.tile((0, 0, -9.81 * run.times[-1]), (stones, 1)), abs=1e-12)
     assert np.abs(velocity[:-stones]).max() < 0.01
+
+
+def least_thrust(ratio=0.2, spread=0.02, count=24, hinge=4):
+    """Thrust over weight of a semicircular arch that turns about the inner edge of joint `hinge` and the outer edge of its crown."""
+    angles = np.pi * np.arange(count // 2 + 1) / count
+    inner, outer = (r * np.stack([-np.cos(angles), np.sin(angles)], 1) for r in (1 - ratio / 2, 1 + ratio / 2))
+    middles, areas = [], []
+    for j in range(hinge, count // 2):
+        corners = np.array([inner[j], outer[j], outer[j + 1], inner[j + 1]])
+        after = np.roll(corners, -1, 0)
+        cross = corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0]
+        areas.append(abs(cross.sum()) / 2)
+        middles.append(((corners + after) * cross[:, None]).sum(0) / (3 * cross.sum()))
+    foot, crown = inner[hinge], outer[count // 2]
+    middle = np.average(middles, axis=0, weights=areas) - foot
+    before = crown - foot
+    run = before[0] + spread  # the abutment has moved out, the crown came down by symmetry
+    turn = np.arccos(run / np.hypot(*before)) - np.arctan2(before[1], before[0])
+    lever = middle[0] * np.cos(turn) - middle[1] * np.sin(turn)
+    rise = np.sqrt(before @ before - run**2)
+    return len(areas) / count * lever / rise
+
+
+def test_cracked_arch_stands_on_three_hinges_with_the_least_thrust(solfec):
+    process = solfec("cracked-arch.py", 0.2, 0.02, 1.0)
+    hinges, thrust = re.search(r"hinges at ([\d., ]+) degrees, thrust ([\d.]+)", process.stdout).groups()
+    assert hinges == "30, 90, 150"
+    assert float(thrust) == pytest.approx(least_thrust(), abs=1e-3)
+
+
+def test_heap_rests_on_a_slope(solfec):
+    process = solfec("heap.py", 60, 1.5)
+    assert printed(process, r"kinetic energy ([\d.e+-]+)") < 0.1  # of some 400 J that contacts took
+    assert 5 < printed(process, r"cone: ([\d.]+) degrees") < 31  # friction of 0.6 holds at most 31

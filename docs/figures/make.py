@@ -235,7 +235,7 @@ def stone(directory: Path) -> None:
 def others(directory: Path) -> None:
     """Run the scripts that draw the other pictures, but for scenes.py."""
     stone(directory)
-    words = {"gallery.py": [directory], "mechanisms.py": [directory]}
+    words = {"front.py": [directory], "gallery.py": [directory], "mechanisms.py": [directory]}
     for script in sorted(HERE.glob("*.py")):
         if script.name not in ("make.py", "stone.py", "scenes.py"):
             print(script.name, flush=True)
