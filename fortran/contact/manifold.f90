@@ -26,6 +26,11 @@ module manifold
     real(dp), allocatable :: polygon(:,:), spare(:,:)
   end type manifold_work
 
+  !> The corners that lie furthest along four directions.
+  type :: far_corners
+    real(dp) :: along(0:3), place(3,0:3), gap(0:3)
+  end type far_corners
+
   !> Contact points of two bodies, relative to the centre of the pair.
   type :: manifold_points
     logical :: found
@@ -211,8 +216,9 @@ contains
     type(manifold_work), intent(inout) :: work
     type(manifold_points), intent(inout) :: made
     logical, intent(out) :: supported
-    real(dp) :: edge(3), across(3), direction(3,0:3), best(0:3), place(3,0:3), level(0:3), height(4), lowest(3), nearest
-    real(dp) :: moments(6), deepest, middle(3), inside
+    type(far_corners) :: far, low   !< of all corners, and of those that touch
+    real(dp) :: edge(3), across(3), direction(3,0:3), height(4), lowest(3), nearest
+    real(dp) :: moments(6), deepest, middle(3), inside, ground
     integer(i4) :: i, j, k, m, count, own(2), at
 
     supported = .false.
@@ -232,9 +238,9 @@ contains
       direction(:,k) = cos(turned + k*2*atan(1.0_dp))*edge + sin(turned + k*2*atan(1.0_dp))*across
     end do
 
-    best = -huge(best)
-    place = 0
-    level = 0
+    far = far_corners(-huge(far%along), 0, 0)
+    low = far
+    ground = huge(ground)
     moments = 0
     nearest = huge(nearest)
     lowest = 0
@@ -252,12 +258,12 @@ contains
             nearest = deepest
             lowest = work%polygon(:,m)
           end if
-          do k = 0, 3
-            if (dot_product(direction(:,k), work%polygon(:,m)) <= best(k)) cycle
-            best(k) = dot_product(direction(:,k), work%polygon(:,m))
-            place(:,k) = work%polygon(:,m)
-            level(k) = deepest
-          end do
+          call keep_far(far, direction, work%polygon(:,m), deepest)
+          if (deepest < ground - touching .and. ground > 0) then
+            ground = max(deepest, 0.0_dp)
+            low%along = -huge(low%along)
+          end if
+          if (deepest <= ground + touching) call keep_far(low, direction, work%polygon(:,m), deepest)
         end do
         call cut(height(1:3), max(nearest, 0.0_dp) + touching - height(4), count, work%polygon, work%spare)
         if (count == 0) cycle
@@ -274,9 +280,49 @@ contains
     supported = inside > sliver .or. one_face == 0 .and. two_face == 0
     if (nearest > reach) return
 
-    call set_points(one, two, own, normal, touching, size, spread, edge, across, direction, moments, nearest, lowest, place, &
-      level, made)
+    call prefer_touching(low, direction, last_places*size, far%place, far%gap)
+    call set_points(one, two, own, normal, touching, size, spread, edge, across, direction, moments, nearest, lowest, far%place, &
+      far%gap, made)
   end subroutine shared_points
+
+  !> Updates the furthest corners by one more.
+  pure subroutine keep_far(corners, direction, place, gap)
+    type(far_corners), intent(inout) :: corners
+    real(dp), intent(in) :: direction(3,0:3), place(3), gap
+    integer(i4) :: k
+
+    do k = 0, 3
+      if (dot_product(direction(:,k), place) <= corners%along(k)) cycle
+      corners%along(k) = dot_product(direction(:,k), place)
+      corners%place(:,k) = place
+      corners%gap(k) = gap
+    end do
+  end subroutine keep_far
+
+  !> Puts corners that touch in the place of others.  Faces at a small angle to the normal reach further than the edge or face
+  !> that carries the body (a keel, a cylinder of many sides), which would sink in at the corners that were left out.
+  pure subroutine prefer_touching(low, direction, same_place, place, level)
+    type(far_corners), intent(in) :: low
+    real(dp), intent(in) :: direction(3,0:3), same_place
+    real(dp), intent(inout) :: place(3,0:3), level(0:3)
+    real(dp) :: middle(3)
+    logical :: alike(0:3), all_in
+    integer(i4) :: k, m, slot
+
+    all_in = .true.
+    do k = 0, 3
+      alike = [(maxval(abs(place(:,m) - low%place(:,k))) <= same_place, m = 0, 3)]
+      all_in = all_in .and. any(alike)
+    end do
+    if (all_in) return
+    middle = 0.25_dp*sum(low%place, 2)
+    do k = 0, 3
+      alike = [(maxval(abs(low%place(:,m) - low%place(:,k))) <= same_place, m = 0, 3)]
+      slot = maxloc(matmul(low%place(:,k) - middle, direction), 1, alike) - 1
+      place(:,slot) = low%place(:,k)
+      level(slot) = low%gap(k)
+    end do
+  end subroutine prefer_touching
 
   !> Sets the contact to four `place`s with gaps `level`, among them the nearest one, or to points that `spread` over the area.
   subroutine set_points(one, two, own, normal, touching, size, spread, edge, across, direction, moments, nearest, lowest, place, &

@@ -1,7 +1,7 @@
 """Scenes of rigid bodies whose outcome statics and geometry give, with contacts = 'MANIFOLD' and every solver."""
 
 import warnings
-from math import acos, atan, atan2, cos, degrees, hypot, pi, radians, sin, sqrt
+from math import acos, atan, atan2, cos, degrees, hypot, pi, radians, sin, sqrt, tan
 
 import pytest
 
@@ -10,6 +10,7 @@ from solfec import (
     BODY,
     BULK_MATERIAL,
     CALLBACK,
+    CYLINDER,
     FORCE,
     GAUSS_SEIDEL_SOLVER,
     GRAVITY,
@@ -158,6 +159,35 @@ def test_a_hexagon_rolls_from_thirty_degrees_on(angle, rolls, solver):
     prism = BODY(model, "RIGID", HULL(points, 1, 1), bulk)
     RUN(model, SOLVERS[solver](), 0.5)
     assert prism.conf[9] > 1e-3 if rolls else abs(prism.conf[9]) < 1e-6
+
+
+def keel(angle=5.0):
+    lift = 0.3 * tan(radians(angle))
+    section = ((0, 0), (-0.3, lift), (0.3, lift), (-0.3, 0.3), (0.3, 0.3))
+    return HULL([c for x in (-0.5, 0.5) for y, z in section for c in (x, y, z)], 1, 1)
+
+
+def lying(sides, turn):
+    return TRANSLATE(ROTATE(CYLINDER((0, -0.2, 0), (0, 0.4, 0), 0.1, sides), (0, 0, 0), (0, 1, 0), turn), (0, 0, 0.1 * cos(radians(turn))))
+
+
+LYING = {"keel": keel, "edge": lambda: lying(24, 0), "face of 48": lambda: lying(48, 180 / 48), "face of 64": lambda: lying(64, 180 / 64)}
+
+
+@every_solver
+@pytest.mark.parametrize("shape", LYING)
+def test_what_lies_on_an_edge_or_a_narrow_face_does_not_sink_in(shape, solver):
+    """Faces beside it are within the margin, and reach further; both ends of the edge must carry all the same."""
+    model, bulk = scene(1e-3, 0.5)
+    BODY(model, "OBSTACLE", box(-2, -2, -1, 2, 2, 0), bulk)
+    body = BODY(model, "RIGID", LYING[shape](), bulk)
+    height = body.conf[11]
+    RUN(model, SOLVERS[solver](), 0.02)
+    assert body.conf[11] == pytest.approx(height, abs=1e-7) and fastest(model) < 1e-4
+    along = 0 if shape == "keel" else 1
+    for side in (-1, 1):  # either end carries half of the weight
+        carried = sum(c.R[2] for c in body.constraints if side * c.point[along] > 0.1)
+        assert abs(carried) == pytest.approx(body.mass * 9.81 / 2, rel=1e-3)
 
 
 @every_solver
