@@ -57,6 +57,13 @@ class Lives:
         """Return the body to which the handle of a body refers after RT_SPLIT or BODY_SWITCH; None for others."""
         return self.fragments[body][0] if body in self._followed else None
 
+    def origin(self, body: int) -> int:
+        """Return the first body whose handle refers to this one by now, which never changes; a body that follows no other is its own origin."""
+        parent = self.parents.get(body)
+        while parent in self._followed and self.fragments[parent][0] == body:
+            body, parent = parent, self.parents.get(parent)
+        return body
+
     def note(self, event: Event) -> None:
         """Add an event."""
         self.events.append(event)

@@ -110,6 +110,18 @@ class BODY(Handle):
         label = f" {self.label!r}" if self.label else ""
         return f"BODY {self._id}{label} ({self.kind})"
 
+    def __eq__(self, other):
+        if not isinstance(other, BODY):
+            return NotImplemented
+        return self._simulation is other._simulation and self._origin == other._origin
+
+    def __hash__(self):  # does not change when the handle goes over to another body (BODY_SWITCH, RT_SPLIT): it may be a key of a dict
+        return hash(("BODY", id(self._simulation), self._origin))
+
+    @property
+    def _origin(self) -> int:
+        return self._simulation.domain.lives.origin(self._id) if self._simulation.mode == "WRITE" else self._id
+
     def _exists(self) -> bool:
         try:
             self._row  # noqa: B018

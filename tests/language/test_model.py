@@ -11,6 +11,8 @@ from unit_cube import CUBE
 from solfec import (
     BODY,
     BODY_CHARS,
+    BODY_SWITCH,
+    BOX,
     BULK_MATERIAL,
     BYLABEL,
     CONTACT_EXCLUDE_BODIES,
@@ -29,6 +31,7 @@ from solfec import (
     INITIAL_VELOCITY,
     MASS_CENTER,
     PUT_RIGID_LINK,
+    RT_SPLIT,
     RUN,
     SET_VELOCITY,
     SOLFEC,
@@ -89,6 +92,19 @@ def test_handles_are_equal_by_solfec_and_identifier(model, bulk, tmp_path):
     assert {one: 3}[model.bodies[0]] == 3
     assert model.bodies[0] in [one]
     assert one != 1
+
+
+def test_handles_stay_keys_of_a_dict_when_they_go_over_to_another_body(model, bulk):
+    one, other = BODY(model, "RIGID", BOX((0, 0, 0), (2, 1, 1), divisions=(2, 1, 1)), bulk, "one"), ball(model, bulk, 5)
+    twin = BYLABEL(model, "BODY", "one")
+    notes = {one: "mine", other: "its"}
+    for kind in ("PSEUDO_RIGID", "FINITE_ELEMENT"):
+        BODY_SWITCH(one, kind)
+        assert one == twin == BYLABEL(model, "BODY", "one") != other
+        assert notes[one] == notes[twin] == notes[BYLABEL(model, "BODY", "one")] == "mine" and notes[other] == "its"
+    cut = one.mesh.inter_element_faces()
+    part, _, _ = RT_SPLIT(one, cut)
+    assert notes[one] == "mine" and part != one == twin and part not in notes
 
 
 def test_a_quasi_static_analysis_has_one_way_to_move_deformable_bodies(tmp_path):
