@@ -246,6 +246,9 @@ def test_a_new_input_runs_and_is_not_overwritten(monkeypatch, tmp_path):
         last = run.bodies()
         assert run.times[-1] == pytest.approx(1.0) and last["z"][3] == pytest.approx(0.3, abs=0.02)
     assert cli.main(["new", "a/first.py"]) == 1
+    for nameless in ("", ".", "a/", ".py"):  # hidden files without a name
+        assert cli.main(["new", nameless]) == 1
+    assert {path.name for path in tmp_path.rglob("*.py")} == {"first.py"}
 
 
 def test_all_examples_are_listed_and_copied(capsys, monkeypatch, tmp_path):

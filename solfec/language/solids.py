@@ -13,6 +13,8 @@ from .checks import BadValue, command
 from .hints import Integers, Vector
 from .shapes import CONVEX, MESH, reported, subdivisions
 
+CYLINDER_SIDES, CAPSULE_SIDES = 4096, 128  # most sides: both polyhedra have about 8200 vertices then, and take seconds to check
+
 
 @command("BOX")
 def BOX(
@@ -60,7 +62,7 @@ def CYLINDER(pnt: Vector, dir: Vector, radius: float, sides: int = 24, volid: in
     radius : float
         Positive.
     sides : int
-        Number of sides, at least 3.
+        Number of sides, from 3 to 4096.
     volid : int
         Volume identifier.
     surfid : int or list of 3 int
@@ -71,7 +73,7 @@ def CYLINDER(pnt: Vector, dir: Vector, radius: float, sides: int = 24, volid: in
     CONVEX
     """
     pnt, dir, radius = point_of(pnt, "pnt"), np.array(checks.direction(dir, "dir")), checks.positive(radius, "radius")
-    sides, volid, surfaces = checks.integer(sides, "sides", 3), checks.identifier(volid, "volid"), surfaces_of(surfid, 3)
+    sides, volid, surfaces = sides_of(sides, 3, CYLINDER_SIDES), checks.identifier(volid, "volid"), surfaces_of(surfid, 3)
     with reported():
         return CONVEX._of(solids.prism(pnt, dir, radius, sides, volid, surfaces))
 
@@ -87,7 +89,7 @@ def CAPSULE(pnt: Vector, dir: Vector, radius: float, sides: int = 16, volid: int
     radius : float
         Positive.
     sides : int
-        Number of sides round the axis, at least 4; each half-ball has a fourth of it in rings.
+        Number of sides round the axis, from 4 to 128; each half-ball has a fourth of it in rings.
     volid, surfid : int
         Volume and surface identifiers.
 
@@ -96,7 +98,7 @@ def CAPSULE(pnt: Vector, dir: Vector, radius: float, sides: int = 16, volid: int
     CONVEX
     """
     pnt, dir, radius = point_of(pnt, "pnt"), np.array(checks.direction(dir, "dir")), checks.positive(radius, "radius")
-    sides = checks.integer(sides, "sides", 4)
+    sides = sides_of(sides, 4, CAPSULE_SIDES)
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
     with reported():
         return CONVEX._of(solids.capsule(pnt, dir, radius, sides, volid, surfid))
@@ -170,13 +172,25 @@ def TERRAIN(
 
 def heights_of(heights) -> np.ndarray:
     """Check a grid of heights (n, m)."""
-    rows = [checks.numbers(row, f"heights[{i}]") for i, row in enumerate(checks.sequence(heights, "heights"))]
+    heights = checks.sequence(heights, "heights")
+    nested = next((i for i, row in enumerate(heights) if checks.is_sequence(row) and any(map(checks.is_sequence, row))), None)
+    if nested is not None:
+        raise BadValue(f"'heights[{nested}]' must be a list of numbers, as heights of a row; it holds lists")
+    rows = [checks.numbers(row, f"heights[{i}]") for i, row in enumerate(heights)]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise BadValue("'heights' must hold at least 2 rows of 2 heights")
     odd = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
     if odd is not None:
         raise BadValue(f"'heights' must hold rows of equal length; row 0 has {len(rows[0])} heights, row {odd} has {len(rows[odd])}")
     return np.array(rows)
+
+
+def sides_of(value, least: int, most: int) -> int:
+    """Check a number of sides."""
+    sides = checks.integer(value, "sides", least)
+    if sides > most:
+        raise BadValue(f"'sides' must be at most {most}, it is {sides}")
+    return sides
 
 
 def point_of(value, name: str) -> np.ndarray:

@@ -17,6 +17,8 @@ COLLINEAR = 1e-9  # sine below which three leading vertices of a face count as c
 FLAT = 1e-12  # volume relative to the cube of the size that counts as zero
 CONVEXITY = 1e-5  # departure from convexity or planarity, relative to the size, above which a warning is given
 
+TOGETHER = 2**22  # distances of vertices from faces that are computed at once: 32 MB
+
 
 class FaceSet:
     """Faces of a polyhedron, counter-clockwise seen from outside; it is constant, so copies share it.
@@ -219,20 +221,30 @@ def check_convexity(vertices: np.ndarray, faces) -> None:
     volume = np.linalg.det((vertices[fans] - vertices[used].mean(0)) / size).sum() / 6.0
     if not volume > FLAT:
         raise ValueError("a CONVEX has no volume: its vertices lie in a plane, or its faces are not those of a convex polyhedron")
-    above = vertices[used] @ normals.T - np.einsum("fi,fi->f", normals, first)
-    own = np.zeros(above.shape, bool)
-    own[numbers, np.repeat(np.arange(len(faces)), [len(face) for face in faces])] = True
-    outside = np.where(own, np.abs(above), above) > CONVEXITY * size
-    if not outside.any():
-        return
+    corners = vertices[used]
+    owner = np.repeat(np.arange(len(faces)), [len(face) for face in faces])  # ascending, as `numbers` lists their vertices
+    count = max(1, TOGETHER // len(used))
+    for start in range(0, len(faces), count):
+        part = slice(start, start + count)
+        above = corners @ normals[part].T - np.einsum("fi,fi->f", normals[part], first[part])
+        low, high = np.searchsorted(owner, (start, start + count))
+        own = np.zeros(above.shape, bool)
+        own[numbers[low:high], owner[low:high] - start] = True
+        outside = np.where(own, np.abs(above), above) > CONVEXITY * size
+        if outside.any():
+            return _warn_of_a_face(start, used, above, own, outside)
+
+
+def _warn_of_a_face(start: int, used: np.ndarray, above: np.ndarray, own: np.ndarray, outside: np.ndarray) -> None:
+    """Warn of the first face that is not plane, or has vertices above it; columns of arrays are faces from number `start` on."""
     face = int(np.argmax(outside.any(0)))
     bent = own[:, face] & outside[:, face]
     vertex = int(np.argmax(np.where(bent if bent.any() else outside[:, face], np.abs(above[:, face]), -1.0)))
     if bent.any():
-        _warn(f"face {face} of a CONVEX is not planar: its vertex {used[vertex]} lies {abs(above[vertex, face]):g} off its plane")
+        _warn(f"face {start + face} of a CONVEX is not planar: its vertex {used[vertex]} lies {abs(above[vertex, face]):g} off its plane", 6)
     else:
-        _warn(f"a CONVEX is not convex: vertex {used[vertex]} lies {above[vertex, face]:g} outside face {face}")
+        _warn(f"a CONVEX is not convex: vertex {used[vertex]} lies {above[vertex, face]:g} outside face {start + face}", 6)
 
 
-def _warn(text: str) -> None:
-    warnings.warn(text, SolfecWarning, stacklevel=5)
+def _warn(text: str, level: int = 5) -> None:
+    warnings.warn(text, SolfecWarning, stacklevel=level)

@@ -101,6 +101,8 @@ def new(words: list[str]) -> int:
     made = argparse.ArgumentParser(prog="solfec new", description="Writes a small input with comments, to be changed into your model.")
     made.add_argument("file", nargs="?", default="model.py", help="file to write (default: model.py)")
     path = made.parse_args(words).file
+    if not os.path.basename(path).removesuffix(".py").strip("."):
+        raise SolfecError(f"{path!r} is no name of a file; write for example 'solfec new bridge'")
     path += "" if path.endswith(".py") else ".py"
     name = os.path.basename(path)
     _write_new(path, lambda: _text(path, NEW.format(name=name, stem=name[:-3])))

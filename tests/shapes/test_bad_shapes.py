@@ -86,6 +86,19 @@ def test_it_draws_a_warning_by_name(name):
         make()
 
 
+def test_faces_of_a_convex_of_many_sides_have_their_own_numbers():
+    """They are compared with vertices in parts; the last two, base and end, are in the third part."""
+    sides = 2100
+    angles = 2 * np.pi * np.arange(sides) / sides
+    ring = np.stack((np.cos(angles), np.sin(angles), np.zeros(sides)), 1)
+    vertices = np.concatenate((ring, ring + (0, 0, 1)))
+    vertices[7, 2] = 0.0005
+    walls = [v for k in range(sides) for v in (4, k, (k + 1) % sides, sides + (k + 1) % sides, sides + k, 1)]
+    base, end = range(sides)[::-1], range(sides, 2 * sides)
+    with pytest.warns(SolfecWarning, match=f"face {sides} of a CONVEX is not planar: its vertex 7 lies 0.0005 off its plane"):
+        CONVEX(vertices.ravel().tolist(), [*walls, sides, *base, 1, sides, *end, 1], 1)
+
+
 def test_inward_faces_are_turned_so_that_the_convex_is_right():
     with pytest.warns(SolfecWarning, match="face 0 .* inward, and so do 5 more"):
         faces = np.array(BOX).reshape(6, 6)
