@@ -14,6 +14,7 @@ module joint_rows
 
   real(dp), parameter :: damping = 0.125_dp         !< halves what U = -V reverses, in every step
   integer, parameter :: l_target = 1                !< law data: prescribed velocity (3)
+  integer, parameter :: l_length = 4                !< its size times half a step if the user gives it, for round-off (`length`)
 
   !> U = target.
   type, extends(row_family) :: point_family
@@ -23,6 +24,7 @@ module joint_rows
     procedure :: solve => solve_point
     procedure :: measure => measure_point
     procedure :: linearise => linearise_point
+    procedure :: length => length_of_point
     procedure :: load => load_of_point
   end type point_family
 
@@ -35,6 +37,7 @@ module joint_rows
     procedure :: measure => measure_direction
     procedure :: linearise => linearise_direction
     procedure :: target_energy => energy_of_direction
+    procedure :: length => length_of_direction
   end type direction_family
 
 contains
@@ -76,11 +79,32 @@ contains
     block = 0.0_dp
     if (self%prescribed) then
       law(l_target:l_target+2) = asked%constraints%value(:,asked%row)
+      law(l_length) = way_to_target(asked, law)
     else
       law(l_target:l_target+2) = joint_target(asked, v)
     end if
     free = b - law(l_target:l_target+2)
   end subroutine prepare_point
+
+  !> Way of half a step (a step in quasi-statics) at the prescribed velocity.  If a body is driven from rest, B is zero, and this velocity
+  !> alone tells how large round-off may be.
+  pure real(dp) function way_to_target(asked, law)
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: law(law_size)
+    way_to_target = merge(0.5_dp, 1.0_dp, asked%dynamic /= 0)*asked%step*norm2(law(l_target:l_target+2))
+  end function way_to_target
+
+  pure real(dp) function length_of_point(self, law)
+    class(point_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size)
+    length_of_point = law(l_length)
+  end function length_of_point
+
+  pure real(dp) function length_of_direction(self, law)
+    class(direction_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size)
+    length_of_direction = law(l_length)
+  end function length_of_direction
 
   subroutine solve_point(self, w, block, law, normal_v, options, b, r, status)
     class(point_family), intent(in) :: self
@@ -137,6 +161,7 @@ contains
     block = 0.0_dp
     if (self%prescribed) then
       law(l_target+2) = asked%constraints%value(1,asked%row)
+      law(l_length) = way_to_target(asked, law)
     else
       target = joint_target(asked, v)
       law(l_target+2) = target(3)

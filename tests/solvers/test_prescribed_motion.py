@@ -13,6 +13,7 @@ from solfec.constraints.table import ConstraintKind
 from solfec.domain import Domain
 from solfec.shapes.sphere import Sphere
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.newton import NewtonSolver
 from solfec.time_series import TimeSeries
 
 X, Y, Z = np.eye(3)
@@ -47,6 +48,16 @@ def test_a_prescribed_velocity_moves_a_ball_from_rest_by_half_a_step_less():
     advance(domain, 9)
     assert column(domain, driven, "R")[2] == pytest.approx(0.0, abs=1e-9)
     assert domain.states.conf(body)[9] == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize("velocity", [(0.84, 1.0, 0.0), (0.3, 0.4, 0.5), (100.0, 3.0, 1e-3)])
+def test_round_off_of_a_motion_from_rest_is_no_error(velocity):
+    """Nothing but the prescribed velocity moves the ball, so the free velocity is zero: an error of 1E-16 beside it was one beside nothing."""
+    domain = Domain(1e-3)
+    domain.joints.prescribe_velocities(ball(domain), (0, 0, 0), np.eye(3), velocity)
+    solver = NewtonSolver()
+    domain.advance(solver)
+    assert domain.report.status == "OK" and solver.iters == 1 and solver.merhist == [0.0]
 
 
 @pytest.mark.parametrize(
