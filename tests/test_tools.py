@@ -167,6 +167,8 @@ def test_xarray_has_histories_of_bodies(say):
         assert run.dataset(every=5).sizes == {"time": 2, "body": 4}
         with pytest.raises(ValueError, match="'every' must be at least 1"):
             run.dataset(0)
+        with pytest.raises(TypeError, match="'every' must be a whole number of frames, not 1.5"):
+            run.dataset(1.5)
 
 
 def test_bodies_are_missing_before_they_exist(say):

@@ -117,7 +117,7 @@ class CoSimulated:
 
         run(path, take)
         if not taken:
-            raise SolfecError(f"{path} comes to no RUN; there is no model to simulate")
+            raise SolfecError(f"{os.path.basename(path)} comes to no RUN; there is no model to simulate")
         self.simulation, self.solver = taken
         domain = self.domain = self.simulation.domain
         self.identifiers = domain.bodies.view("id").copy()

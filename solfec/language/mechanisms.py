@@ -132,7 +132,8 @@ class JOINT(Handle):
     def reaction(self) -> tuple[float, float, float, float, float, float] | None:
         """Spatial force and torque on `body` of all that the joint does, at the joint's point.
 
-        Of a GEAR: on the wheel of its first joint, at a point of its axis; of a RACK: on the rack, at the point of the pinion's axis.  If space
+        Of a GEAR: on the wheel of its first joint, at a point of its axis; of a RACK: on the rack, at the point of the pinion's axis,
+        or if it is of finite elements at that of its slider.  If space
         or an obstacle stands for this wheel: on the other one.
         """
         joints = self._simulation.domain.joints

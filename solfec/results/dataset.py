@@ -18,6 +18,8 @@ def dataset(reader, every: int = 1):
         xarray = installed.load("xarray")
     except ImportError:
         raise SolfecError("datasets need the package xarray: pip install 'solfec[data]'") from None
+    if not hasattr(every, "__index__"):
+        raise TypeError(f"'every' must be a whole number of frames, not {every!r}")
     if every < 1:
         raise ValueError(f"'every' must be at least 1, it is {every}")
     numbers = np.arange(0, len(reader.steps), every)

@@ -188,6 +188,8 @@ class ResultsReader:
 
     def frame(self, number: int) -> Frame:
         """Read all data of one frame; -1 is the last one, -2 the one before it."""
+        if not hasattr(number, "__index__"):
+            raise SolfecError(f"{self.file}: the number of a frame is a whole number, not {number!r}")
         if not -len(self.steps) <= number < len(self.steps):
             raise SolfecError(f"{self.file}: there is no frame {number}, the results hold {len(self.steps)}")
         step = self.steps[number]

@@ -222,6 +222,8 @@ class Checks:
 def refuse_foreign(file: h5py.File, name: str) -> None:
     """Raise SolfecError when parts of a results file are links to other files, which could be read or written through it, or are no tables."""
     for path in ("/", "/model", "/frames"):
+        if path != "/" and path not in file:
+            raise SolfecError(f"{name}: {path} is missing, the file seems damaged")
         group = file[path] if path == "/" or isinstance(file.get(path, getlink=True), h5py.HardLink) else None
         if group is None:
             raise SolfecError(f"{name}: {path} is a link to another place, which results files of this program do not have")

@@ -106,6 +106,20 @@ def test_settings_of_another_form_are_an_error_that_names_the_file(look, text):
         assert "out/m/m.h5" in said and "Error:" not in said, said
 
 
+def test_a_file_without_frames_is_called_damaged_and_numbers_of_frames_are_checked(whole, tmp_path):
+    (tmp_path / "m").mkdir()
+    shutil.copy(whole / "out/m/m.h5", tmp_path / "m/m.h5")
+    with results.open(tmp_path / "m") as run:
+        for wrong in ("x", 1.5, None):
+            with pytest.raises(SolfecError, match=f"the number of a frame is a whole number, not {wrong!r}"):
+                run.bodies(wrong)
+        assert run.bodies(np.int64(0))["id"].tolist() == run.bodies(0)["id"].tolist()
+    with h5py.File(tmp_path / "m/m.h5", "r+") as file:
+        del file["frames"]
+    with pytest.raises(SolfecError, match="m.h5: /frames is missing, the file seems damaged"):
+        results.open(tmp_path / "m")
+
+
 @pytest.mark.parametrize("size, count", [(1, 2**61), (0, 0), (10**15, 0), (4096, 1)])
 def test_a_journal_whose_header_is_damaged_does_not_hide_results(whole, tmp_path, monkeypatch, capfd, size, count):
     shutil.copytree(whole, tmp_path / "here")
