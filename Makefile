@@ -8,6 +8,7 @@ RUN_OUT  := out/tutorial/three-basic-geometric-objects
 PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fissix tetgen meshio netCDF4 coacd cvxopt
 VIEWING  := PyOpenGL PyOpenGL-accelerate glfw imgui-bundle pillow
 MPI_OF   := mpi4py mpich
+SITE     := sphinx furo myst-parser sphinx-copybutton latex2mathml
 TESTING  := pytest hypothesis pytest-timeout pytest-xdist pyvista mypy
 
 comma := ,
@@ -23,7 +24,7 @@ ifeq ($(OMP_NUM_THREADS),)
 unexport OMP_NUM_THREADS
 endif
 
-.PHONY: FORCE all build run viewer view mpi test test-mpi test-slow mutants bench clean lint settings
+.PHONY: FORCE all build run viewer view mpi site test test-mpi test-slow mutants bench clean lint settings
 
 all: build $(VENV)/.testing
 
@@ -99,6 +100,15 @@ mpi: build $(VENV)/.mpi
 $(VENV)/.mpi: $(VENV)/.packages
 	@echo "installing MPI"
 	@$(call install,$(MPI_OF))
+	@touch $@
+
+# The documents as web pages in build/site/html; a warning or a dead link is an error.
+site: build $(VENV)/.site
+	$(BIN)/python docs/site/build.py
+
+$(VENV)/.site: $(VENV)/.packages
+	@echo "installing Python packages for the site"
+	@$(call install,$(SITE))
 	@touch $@
 
 test-mpi: all mpi

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 import typing
@@ -66,7 +67,7 @@ def examples() -> list[Example]:
             language, kind, body = match.groups()
             if (language, kind) == ("python", "more"):
                 found[-1].text += body
-            elif language == "python":
+            elif language == "python" and not kind.startswith("file"):
                 found.append(Example(page.name, text.count("\n", 0, match.start()) + 1, kind, body))
             elif language == "text":
                 found[-1].expected[kind] = found[-1].expected.get(kind, "") + body
@@ -89,6 +90,36 @@ def test_input_in_the_documents_prints_what_they_say(example, tmp_path, monkeypa
     if "output again" in example.expected:
         assert cli.main(["input.py"]) == 0
         assert capsys.readouterr().out == example.expected["output again"]
+
+
+WALKS = [page for page in PAGES if "```sh run" in page.read_text()]
+
+
+@pytest.mark.parametrize("page", WALKS, ids=lambda page: page.stem)
+def test_command_lines_of_a_page_work_one_after_another(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for language, kind, body in re.findall(r"^```(\w+) ([\w .-]+)\n(.*?)^```$", page.read_text(), re.M | re.S):
+        if language == "python" and kind.startswith("file "):
+            (tmp_path / kind.removeprefix("file ")).write_text(body)
+        elif (language, kind) == ("sh", "run"):
+            for line in body.splitlines():
+                program, *words = shlex.split(line)
+                assert program == "solfec"
+                assert cli.main(words) == 0, line + capsys.readouterr().err
+
+
+def test_all_pages_are_in_the_table_of_contents_once():
+    index = (DOCS / "index.md").read_text()
+    listed = re.findall(r"^ *(?:\*|\d+\.) \[[^\]]+\]\(([\w-]+\.md)", index, re.M)
+    assert sorted(listed) == sorted(page.name for page in PAGES if page.name != "index.md")
+
+
+def test_messages_that_troubleshooting_explains_are_those_of_the_program():
+    sources = " ".join(re.sub(r'"\s*\n\s*f?"', "", path.read_text()) for path in sorted((ROOT / "solfec").rglob("*.py")))
+    messages = re.findall(r"^\| (.*?) \|", (DOCS / "troubleshooting.md").read_text().partition("## Messages")[2], re.M)[2:]
+    fixed = [part.strip() for message in messages for quoted in re.findall(r"`([^`]+)`", message) for part in quoted.split("…")]
+    assert len(fixed) > 10
+    assert [part for part in fixed if part and part not in sources] == []
 
 
 def test_the_model_of_the_readme_has_ten_lines_and_knocks_over_all_dominoes(run_text):

@@ -313,3 +313,20 @@ def test_heap_rests_on_a_slope(solfec):
     process = solfec("heap.py", 60, 1.5)
     assert printed(process, r"kinetic energy ([\d.e+-]+)") < 0.1  # of some 400 J that contacts took
     assert 5 < printed(process, r"cone: ([\d.]+) degrees") < 31  # friction of 0.6 holds at most 31
+
+
+def test_wall_stands_below_the_acceleration_at_which_it_rocks(solfec):
+    process = solfec("tutorial/wall.py", 0.12, 3, 4, 1.5)
+    assert printed(process, r"rocks above ([\d.]+) g") == pytest.approx(0.25 / 0.8, abs=1e-3)
+    assert printed(process, r"moved by up to ([\d.]+) mm") < 0.5
+
+
+@pytest.mark.slow
+def test_wall_is_displaced_above_the_acceleration_at_which_it_rocks(solfec):
+    assert 10 < printed(solfec("tutorial/wall.py", 0.4), r"moved by up to ([\d.]+) mm") < 1000
+
+
+def test_column_runs_out_and_stays_in_its_channel(solfec):
+    process = solfec("tutorial/column.py", 30, 1.0)
+    assert printed(process, r"(\d+) of 30 balls beyond the gate") > 1
+    assert "all in the channel" in process.stdout

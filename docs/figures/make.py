@@ -56,10 +56,12 @@ def centre(run: results.ResultsReader, label: str) -> tuple:
     return label, tuple(bodies["centre"][bodies["id"] == identifier][-1].tolist())
 
 
-def shown(source, *commands: str, size: tuple[int, int], colours: dict | None = None) -> Image.Image:
-    """Return a picture of results or a model by the viewer, without legend, time and axes; `colours` (r, g, b) of bodies by identifier."""
+def shown(source, *commands: str, size: tuple[int, int], colours: dict | None = None, time: float | None = None) -> Image.Image:
+    """Return a picture of results or a model by the viewer, without legend and axes; `colours` (r, g, b) of bodies by identifier, at `time`."""
     with solfec.view(source, window=False, size=size) as view:
         scene = view.application.view
+        if time is not None:
+            view.do(f"seek to {time}")
         for body, colour in (colours or {}).items():
             scene.looks[scene.rows([body]), :3] = colour
         scene.refresh()
@@ -235,7 +237,7 @@ def stone(directory: Path) -> None:
 def others(directory: Path) -> None:
     """Run the scripts that draw the other pictures, but for scenes.py."""
     stone(directory)
-    words = {"front.py": [directory], "gallery.py": [directory], "mechanisms.py": [directory]}
+    words = {"front.py": [directory], "thumbnails.py": [directory], "walks.py": [directory], "gallery.py": [directory], "mechanisms.py": [directory]}
     for script in sorted(HERE.glob("*.py")):
         if script.name not in ("make.py", "stone.py", "scenes.py"):
             print(script.name, flush=True)

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Makes the files of a release: sh tools/release.sh 0.2.0
+#
+# Checks that the version is the same everywhere and that nothing is uncommitted, builds a source distribution and a wheel into dist/ without
+# -march=native, installs the wheel into a fresh environment, and runs the model of the README there. Prints the commands
+# that tag and upload; runs none of them.
+set -eu
+version=${1:?"usage: sh tools/release.sh VERSION"}
+cd "$(dirname "$0")/.."
+fail() { echo "release: $*" >&2; exit 1; }
+
+[ -z "$(git status --porcelain)" ] || fail "the work tree is not clean"
+grep -q "^version = \"$version\"$" pyproject.toml || fail "pyproject.toml has another version"
+grep -q "^  version: '$version'," meson.build || fail "meson.build has another version"
+grep -q "^__version__ = \"$version\"$" solfec/__init__.py || fail "solfec/__init__.py has another version"
+grep -q "^version: $version$" CITATION.cff || fail "CITATION.cff has another version"
+grep -q "{$version}" docs/citing.md || fail "docs/citing.md has another version"
+grep -q "^## $version" CHANGELOG.md || fail "CHANGELOG.md has no section '## $version'"
+
+python=${PYTHON:-python3}
+rm -rf dist build/release
+mkdir -p dist build/release
+"$python" -m venv build/release/build
+build/release/build/bin/python -m pip install --quiet --disable-pip-version-check build
+build/release/build/bin/python -m build --outdir dist -Csetup-args=-Dkernel_flags=-O3 . > build/release/log.txt 2>&1 || { tail -20 build/release/log.txt >&2; fail "the build failed"; }
+
+"$python" -m venv build/release/try
+build/release/try/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+sed -n '/^```python$/,/^```$/p' README.md | sed '/^```/d' > build/release/dominoes.py
+(cd build/release && try/bin/solfec dominoes.py && try/bin/solfec info out/dominoes > info.txt)
+
+echo "made:"
+ls -l dist
+echo "next:"
+echo "  git tag -a v$version -m 'Solfec $version' && git push origin v$version"
+echo "  python -m twine upload dist/*    # after 'auditwheel repair' for the package index"
