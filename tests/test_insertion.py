@@ -18,6 +18,7 @@ from test_step import state  # noqa: E402
 from solfec import _kernels  # noqa: E402
 from solfec.bodies.finite_elements import OF_BODIES, OF_ELEMENTS, OF_NODES, FiniteElements, compiled  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
+from solfec.bodies.small_bodies import SmallBodySolver  # noqa: E402
 from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.shapes import sphere  # noqa: E402
@@ -60,6 +61,7 @@ MIXTURES = {
     "rigid": ["ball", "box", "ball", "box", "pseudo-rigid"],
     "blocks": ["TL 2", "ball", "TL 2", "TL 2", "box", "TL 2"],
     "odd": ["TL 3", "TL 1", "TL 2", "box", "TL 3"],
+    "co-rotated": ["BC 2", "BC 1", "ball", "BC 3", "BC 2", "BC 5"],
     "all": KINDS,
 }
 
@@ -118,6 +120,48 @@ def test_models_that_bodies_enter_and_leave_take_the_course_of_those_that_keep_n
         kept.advance(solvers[0])
         fresh.advance(solvers[1])
         assert state(kept) == state(fresh)
+
+
+def test_implicit_bodies_keep_their_inverses(monkeypatch):
+    """A body that comes, goes or gets another damping costs its own inverse alone."""
+    model, _ = pair("co-rotated")
+    made, whole = [], SmallBodySolver._make
+    monkeypatch.setattr(SmallBodySolver, "_make", lambda solver, bodies, missing, place: (made.append(len(missing)), whole(solver, bodies, missing, place)))
+    solver = GaussSeidelSolver(1e-4, 100)
+
+    def made_in_a_step() -> list[int]:
+        made.clear()
+        model.advance(solver)
+        return made
+
+    assert made_in_a_step() == [2, 4, 2]  # of one, two and three elements along an edge; those of five are too large
+    assert made_in_a_step() == []
+    body = put(model, "BC 3", (30, 0, 0))
+    assert made_in_a_step() == [1]
+    model.bodies.damping[model.body_row(body)] = 1e-3
+    assert made_in_a_step() == [1]
+    model.delete_body(int(model.bodies.id[1]))
+    assert made_in_a_step() == []
+    model.delete_body(body)
+    put(model, "BC 3", (30, 0, 0))
+    assert made_in_a_step() == [1]
+    model.step *= 0.5
+    assert made_in_a_step() == [2, 3, 3]
+
+
+def test_small_matrices_are_inverted():
+    random = np.random.default_rng(3)
+    for n in (1, 2, 12, 81, 249):
+        root = random.standard_normal((3, n, n))
+        matrices = root @ root.transpose(0, 2, 1) + 0.1 * n * np.eye(n)
+        found = matrices.transpose(1, 2, 0).copy(order="F")
+        assert _kernels.small_inverses.invert(found) == -1
+        assert np.array_equal(found, found.transpose(1, 0, 2))
+        np.testing.assert_allclose(matrices @ found.transpose(2, 0, 1), np.tile(np.eye(n), (3, 1, 1)), atol=1e-11)
+    matrices[1, 7, 7] = -1.0
+    assert _kernels.small_inverses.invert(np.asfortranarray(matrices.transpose(1, 2, 0))) == 1
+    matrices[0, 3, 5] = matrices[0, 5, 3] = np.nan
+    assert _kernels.small_inverses.invert(np.asfortranarray(matrices.transpose(1, 2, 0))) == 0
 
 
 @pytest.mark.parametrize("mixture", MIXTURES)

@@ -56,15 +56,16 @@ contains
   end subroutine fill_columns
 
   !> Fills columns(:, 3(j-from)+r) with A^-1 times component r of H^T of row j of every body, in its frame, from the bodies' symmetric
-  !> inverses (n,n,0:nk-1): a row has entries at the nodes of one element only, so few columns of an inverse are read.
+  !> inverses (n,n,0:nplace-1) at place(0:nk-1): a row has entries at the nodes of one element only, so few columns of an inverse
+  !> are read.
   !> Columns beyond a body's rows do not change.
-  subroutine inverse_columns(bodies, local, from, used, nk, body_row, dof_first, rotation, n, inverse, ndof, ncolumn, columns, &
-                             status)
+  subroutine inverse_columns(bodies, local, from, used, nk, body_row, dof_first, rotation, place, n, nplace, inverse, ndof, &
+                             ncolumn, columns, status)
     integer(i8), intent(in) :: bodies(3), local(6)
-    integer(i4), intent(in) :: from, used, nk, n, ndof, ncolumn
-    integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
+    integer(i4), intent(in) :: from, used, nk, n, nplace, ndof, ncolumn
+    integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1), place(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1)
-    real(dp), intent(in) :: inverse(n,n,0:nk-1)
+    real(dp), intent(in) :: inverse(n,n,0:nplace-1)
     real(dp), intent(inout) :: columns(0:ndof-1,0:ncolumn-1)
     integer(i4), intent(out) :: status
     type(body_table) :: body
@@ -88,9 +89,9 @@ contains
           dof = 3*(loc%entries%triple(e) - body%velo_ptr(row)) + 1
           !$omp simd private(x, y, z)
           do i = 1, n
-            x = inverse(i,dof,k)
-            y = inverse(i,dof+1,k)
-            z = inverse(i,dof+2,k)
+            x = inverse(i,dof,place(k))
+            y = inverse(i,dof+1,place(k))
+            z = inverse(i,dof+2,place(k))
             columns(start+i-1,at) = columns(start+i-1,at) + (h(1,1)*x + h(1,2)*y + h(1,3)*z)
             columns(start+i-1,at+1) = columns(start+i-1,at+1) + (h(2,1)*x + h(2,2)*y + h(2,3)*z)
             columns(start+i-1,at+2) = columns(start+i-1,at+2) + (h(3,1)*x + h(3,2)*y + h(3,3)*z)

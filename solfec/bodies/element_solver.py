@@ -2,7 +2,7 @@
 
 All bodies of one form share one block-diagonal matrix, so a factorisation or a solution is one call for all of
 them.  For form 'BC' K is the stiffness at rest in the bodies' frames, and the factor of A is kept while step, damping and
-bodies stay.  For form 'TL' K is the tangent of the present step, but A is not factorised in every step: a factor of an earlier
+bodies stay (small bodies of this form are in `small_bodies`).  For form 'TL' K is the tangent of the present step, but A is not factorised in every step: a factor of an earlier
 step, rotated with the bodies, preconditions conjugate gradients, which apply A element by element.  When the iterations
 beyond those of the factor's first solution have cost as much as a factorisation, the next step factorises.  Counts decide
 this, never clocks; `Memory` is the state from which a continued run gets the same bits.
@@ -21,10 +21,8 @@ from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU,
 from .table import BodyTable
 
 LANES = 8
-DENSE_UNKNOWNS = 250  # bodies of form 'BC' with fewer unknowns keep their inverses: a product is faster than a solution
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
-_add_solutions = _kernels.small_inverses.add_solutions
 _take_nodes = _kernels.nodal_vectors.take_nodes
 _take_rotations = _kernels.nodal_vectors.take_rotations
 _collect = _kernels.nodal_vectors.collect
@@ -86,8 +84,6 @@ class ElementSolver(Record):
         Supports in A, for quasi-statics and form 'TL'.
     unstable : list of int
         For quasi-statics: bodies, numbered within `rows`, whose A was the first that was not positive definite.
-    inverses : ndarray (n, n, k) or None
-        A^-1 of small bodies.
     """
 
     COLUMNS = {
@@ -127,7 +123,7 @@ class ElementSolver(Record):
             mass=fe.mass[self.nodes],
             unknowns=np.zeros((3, len(self.nodes)), order="F"),
         )
-        self.key = self.inverses = self.newton = self.supports = None
+        self.key = self.newton = self.supports = None
         self.unstable: list[int] = []
         self.direct = False
         self.made = np.zeros((3, len(self.nodes)), order="F")
@@ -196,7 +192,6 @@ class ElementSolver(Record):
         if self.linear:
             if changed:
                 self._factorise(self.present)
-                self.inverses = self._inverses()
             return
         self.make_room()
         if changed:
@@ -282,14 +277,6 @@ class ElementSolver(Record):
         self.known = self.fresh = True
         self.fewest = self.spent = 0
 
-    def _inverses(self) -> np.ndarray | None:
-        """Return inverses (n, n, k) of small bodies of one size n, for factors that are kept."""
-        count, size = len(self.which), self.size // len(self.which)
-        if size > DENSE_UNKNOWNS or (np.diff([*self.dof_first, self.size]) != size).any():
-            return None
-        inverse = self.factor.solve(np.tile(np.eye(size), (count, 1))).reshape(count, size, size)
-        return np.asfortranarray((0.5 * (inverse + inverse.transpose(0, 2, 1))).transpose(1, 2, 0))
-
     # --- solutions -----------------------------------------------------------------------------------------
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -345,9 +332,6 @@ class ElementSolver(Record):
         """Add h A^-1 f to velocities, for spatial forces f indexed by nodes of all bodies or by rows of velocity triples."""
         fe, velocities = self.fe, bodies.triples.velo
         nodes = fe.first, fe.velo_row
-        if self.inverses is not None:
-            _add_solutions(step, by_row, self.number, self.rotation, self.inverses, *nodes, source, velocities)
-            return
         bodywise = self.linear, self.number, self.rotation, *nodes
         nonzero = np.array([_collect(by_row, *bodywise, source, self.unknowns)], np.int32)
         if self.supports and not by_row:

@@ -244,6 +244,7 @@ class FiniteElements(Record):
         self.count = len(self.rows)
         self.implicit = None  # solvers that implicit.implicit_of keeps between steps
         self.recalled = None  # state that implicit.recall has set for them
+        self.inverses: dict = {}  # of small implicit bodies, by their number of unknowns (`small_bodies.Inverses`)
         self.damped = False  # whether the last prediction found damping
         meshes = [bodies.meshes[int(bodies.id[row])] for row in self.rows]
         self.first = _starts([mesh.node_count for mesh in meshes])

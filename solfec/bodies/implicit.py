@@ -1,6 +1,6 @@
 """Linearly implicit bodies (scheme DEF_LIM): solutions with A = M + (eta h/2 + h**2/4) K (docs/theory.md, Time integration).
 
-Finite elements are in `element_solver`; this module has pseudo-rigid bodies, whose K is the tangent at mid-step, and the list of
+Finite elements are in `element_solver` and `small_bodies`; this module has pseudo-rigid bodies, whose K is the tangent at mid-step, and the list of
 all solvers of a model.
 """
 
@@ -12,6 +12,7 @@ from .. import _kernels
 from ..tables import Record, opened
 from .element_solver import ElementSolver, Memory, step_key
 from .failures import raise_failure
+from .small_bodies import MOST_UNKNOWNS, SmallBodySolver
 from .table import BodyKind, BodyTable, Form, Scheme
 
 _pseudo_rigid = _kernels.implicit_pseudo_rigid
@@ -23,6 +24,7 @@ class PseudoRigidSolver(Record):
     COLUMNS = {
         "rows": ((), "i4"),  # rows of the body table
         "dof_first": ((), "i4"),  # start of the bodies' unknowns
+        "place": ((), "i4"),  # of the inverse in `inverses`
         "rotation": ((3, 3), "f8"),  # from the unknowns to space
         "inverses": ((12, 12), "f8"),  # A^-1 of the last `refresh`
     }
@@ -33,6 +35,7 @@ class PseudoRigidSolver(Record):
         super().__init__(
             rows=rows.astype(np.int32),
             dof_first=(12 * np.arange(count)).astype(np.int32),
+            place=np.arange(count, dtype=np.int32),
             rotation=np.asfortranarray(np.tile(np.eye(3)[:, :, None], count)),
             inverses=np.zeros((12, 12, count), order="F"),
         )
@@ -67,14 +70,14 @@ class Implicit:
     ----------
     key
         Key of everything on which the solvers depend.
-    elements : list of ElementSolver
+    elements : list of ElementSolver and SmallBodySolver
     pseudo_rigid : PseudoRigidSolver or None
     reduced : ReducedBodies or None
     solvers : list
         The solvers of all kinds.
     """
 
-    def __init__(self, key: tuple, elements: list[ElementSolver], pseudo_rigid: PseudoRigidSolver | None, reduced):
+    def __init__(self, key: tuple, elements: list[ElementSolver | SmallBodySolver], pseudo_rigid: PseudoRigidSolver | None, reduced):
         self.key, self.elements, self.pseudo_rigid, self.reduced = key, elements, pseudo_rigid, reduced
         self.solvers = [*elements, *filter(None, (pseudo_rigid, reduced))]
 
@@ -87,10 +90,14 @@ def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
     elements, reduced = [], None
     if fe.count:
         reduced = fe.reduced if fe.reduced.count else None
-        for linear in (0, 1):
-            which = np.flatnonzero(implicit[fe.rows] & (fe.linear == linear) & ~fe.reduced.inside)
-            if which.size:
-                elements.append(ElementSolver(fe, which))
+        unknowns = 3 * np.diff(fe.first)
+        own, small = implicit[fe.rows] & ~fe.reduced.inside, (fe.linear == 1) & (unknowns <= MOST_UNKNOWNS)
+        for chosen in (own & (fe.linear == 0), own & (fe.linear == 1) & ~small):
+            if chosen.any():
+                elements.append(ElementSolver(fe, np.flatnonzero(chosen)))
+        sizes = np.unique(unknowns[own & small]).tolist()
+        fe.inverses = {size: kept for size, kept in fe.inverses.items() if size in sizes}
+        elements += [SmallBodySolver(fe, np.flatnonzero(own & small & (unknowns == size))) for size in sizes]
     rows = np.flatnonzero(implicit & (bodies.view("kind") == BodyKind.PSEUDO_RIGID))
     return Implicit(key, elements, PseudoRigidSolver(bodies, rows) if rows.size else None, reduced)
 

@@ -48,11 +48,10 @@ class SolverRows:
         if min(most, WIDTH) > self.columns.shape[1]:
             self.columns = np.zeros((solver.size, min(most + 3 * (most // 12), WIDTH)), order="F")
         tables, which = (local.bodies.handles, local.handles), (solver.rows, solver.dof_first, solver.rotation)
-        keeps_inverses = not isinstance(solver, ElementSolver) or solver.inverses is not None
         for start in range(0, most, WIDTH):
             row, used = start // 3, min(WIDTH, most - start)
-            if keeps_inverses:
-                opened(_inverse_columns(*tables, row, used, *which, solver.inverses, self.columns))
+            if not isinstance(solver, ElementSolver):
+                opened(_inverse_columns(*tables, row, used, *which, solver.place, solver.inverses, self.columns))
             else:
                 opened(_fill_columns(*tables, row, used, *which, self.columns))
                 solver.solve_slice(self.columns, used, most)
