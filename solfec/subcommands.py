@@ -108,6 +108,18 @@ def fclib(words: list[str]) -> int:
     return fclib_table.main(words)
 
 
+def fmu(words: list[str]) -> int:
+    """Write the model of an input as an FMU."""
+    from .coupling.fmu import export_fmu
+
+    parser = _parser("fmu", "Writes the model that an input gives to its first RUN as an FMU for co-simulation (FMI 2); nothing is computed.")
+    parser.add_argument("path", help="input file")
+    parser.add_argument("file", nargs="?", help="FMU to write (default: the input's name with .fmu, here)")
+    options = parser.parse_args(words)
+    print(export_fmu(options.path, options.file or os.path.splitext(os.path.basename(options.path))[0]))
+    return 0
+
+
 def check_options(words: list[str]) -> tuple[bool, list[str]] | int:
     """Return whether JSON is requested and the command line of the input; or the exit status if nothing remains to do."""
     parser = _parser("check", CHECK_HELP)
@@ -151,7 +163,7 @@ def view(words: list[str]) -> int:
 
 COMMANDS = {
     "info": info, "plot": plot, "view": view, "export": export, "report": report, "compare": compare, "new": new, "examples": examples, "fclib": fclib,
-    "completion": completion,
+    "fmu": fmu, "completion": completion,
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ both momenta is added: of all changes of velocities that do so it has the least 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +15,11 @@ import numpy as np
 from . import fragments
 from .bodies import finite_elements
 from .bodies.pressure import loaded_surface
-from .bodies.table import REDUCED_FORMS, BodyKind, Energy, Form
+from .bodies.table import REDUCED_FORMS, BodyKind, Energy, Form, body_name
 from .constraints import element_points
 from .constraints.table import DirectionUpdate
 from .contact.geometry import PrimitiveKind
+from .errors import SolfecError
 from .kinds import ConstraintKind, LoadKind
 from .lives import Cause
 from .shapes.characteristics import characteristics
@@ -129,9 +131,9 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     Raises
     ------
     ValueError
-        A body that cannot be switched, or not to this kind.
+        A body that cannot be switched, or not to this kind; a shape or material that such a body cannot have.
     SolfecError
-        Within a step; a shape or material that such a body cannot have.
+        Within a step.
     """
     domain.refuse_within_step("switch kinds of bodies")
     domain.settle()
@@ -144,7 +146,8 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     if bodies.kind[row] == kind == BodyKind.FINITE_ELEMENT:
         kept = tuple(table[:, where].copy() for table, where in fragments.triples_of(bodies, row))
     label = domain.body_labels.get(identifier)
-    child = domain.insert_body(kind, shapes, domain.bulk_materials[int(bodies.material[row])], label, form, within)
+    with _named(bodies.name(identifier), body_name(domain.next_body_id, label)):
+        child = domain.insert_body(kind, shapes, domain.bulk_materials[int(bodies.material[row])], label, form, within)
     _keep_mass(bodies, row, domain.body_row(child))
     if kept is None:
         _move(domain, child, before)
@@ -161,6 +164,15 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     domain.lives.split(identifier, [child], Cause.SWITCH, domain.time, domain.step_number, -lost)
     domain.states.update_shapes()
     return child, lost
+
+
+@contextmanager
+def _named(old: str, new: str):
+    """Let error messages name the body that the user knows instead of the one that takes its place."""
+    try:
+        yield
+    except (SolfecError, ValueError) as error:
+        raise ValueError(f"{old}: {str(error).removeprefix('BODY: ').removeprefix(f'{new}: ')}") from None
 
 
 def _energy(domain, identifier: int) -> float:

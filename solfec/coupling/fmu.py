@@ -72,12 +72,23 @@ def export_fmu(input_path: str, path: str) -> str:
         The FMU holds a copy of it, and needs this Python with Solfec where it runs.
     path : str
         '.fmu' is appended unless it ends so.
+
+    Raises
+    ------
+    SolfecError
+        pythonfmu, the input file or the directory of the FMU is missing.
     """
     try:
         builder = installed.load("pythonfmu.builder").FmuBuilder
     except ImportError:
         raise missing("pythonfmu") from None
     path = os.path.abspath(path if path.endswith(".fmu") else path + ".fmu")
+    if not os.path.isfile(input_path):
+        raise SolfecError(f"an FMU needs an input file; there is no '{input_path}'")
+    if os.path.basename(path) == ".fmu":
+        raise SolfecError("the name of an FMU must not be empty")
+    if not os.path.isdir(os.path.dirname(path)):
+        raise SolfecError(f"{path}: cannot be written; there is no such directory")
     source = os.path.basename(input_path)
     name = "Model_" + re.sub(r"\W", "_", os.path.splitext(source)[0])
     with tempfile.TemporaryDirectory() as folder:

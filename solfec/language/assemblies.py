@@ -17,6 +17,16 @@ from .hints import Vector
 from .shapes import CONVEX, ELLIP, KINDS, SPHERE, reported, shape_of
 from .solids import point_of, sizes_of
 
+MOST_PIECES = 1_000_000
+
+
+def pieces_of(value, name: str) -> int:
+    """Check a number of shapes that are made one by one."""
+    count = checks.integer(value, name, 1)
+    if count > MOST_PIECES:
+        raise BadValue(f"'{name}' must be at most {MOST_PIECES}, it is {count}")
+    return count
+
 
 @command("WALL")
 def WALL(
@@ -42,7 +52,9 @@ def WALL(
     list of CONVEX
         Course by course from below.
     """
-    count, courses = checks.integer(count, "count", 1), checks.integer(courses, "courses", 1)
+    count, courses = pieces_of(count, "count"), pieces_of(courses, "courses")
+    if count * courses > MOST_PIECES:
+        raise BadValue(f"'count' times 'courses' must be at most {MOST_PIECES} bricks, it is {count * courses}")
     brick, corner = sizes_of(brick, "brick"), point_of(corner, "corner")
     bond = checks.between(bond, "bond", 0.0, 1.0)
     if bond == 1.0:
@@ -87,7 +99,7 @@ def ARCH(
     angle = checks.positive(angle, "angle")
     if angle >= 360.0:
         raise BadValue(f"'angle' must be less than 360 degrees, it is {angle:g}")
-    count, center = checks.integer(count, "count", 1), point_of(center, "center")
+    count, center = pieces_of(count, "count"), point_of(center, "center")
     if angle / count >= 180.0:
         raise BadValue(f"'count' must be greater than angle / 180 = {angle / 180.0:g}, it is {count}")
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
@@ -121,7 +133,7 @@ def PACKING(
     -------
     list of SPHERE, CONVEX or ELLIP
     """
-    count, low, high = checks.integer(count, "count", 1), point_of(low, "low"), point_of(high, "high")
+    count, low, high = pieces_of(count, "count"), point_of(low, "low"), point_of(high, "high")
     if not (low < high).all():
         raise BadValue(f"'high' must be greater than 'low' along x, y and z; low is {tuple(low.tolist())}, high is {tuple(high.tolist())}")
     least, greatest = checks.vector(radius, "radius", 2) if checks.is_sequence(radius) else (radius, radius)

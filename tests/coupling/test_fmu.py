@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, GRAVITY, RUN, SOLFEC, SPHERE
+from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, GRAVITY, RUN, SOLFEC, SPHERE, subcommands
 from solfec.coupling.fmu import FmuForce, export_fmu
 
 fmpy = pytest.importorskip("fmpy", reason="it runs FMUs: pip install 'solfec[fmi]'")
@@ -110,3 +110,14 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
     (tmp_path / "a.py").write_text("")
     with pytest.raises(RuntimeError, match=r"FMUs need the package pythonfmu, which is not installed; run: python -m pip install 'solfec\[fmi\]'"):
         export_fmu(str(tmp_path / "a.py"), str(tmp_path / "a"))
+
+
+def test_the_command_writes_an_fmu_or_says_why_not(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "box.py").write_text(INPUT.format(more="", end=""))
+    assert subcommands.run("fmu", ["box.py"]) == 0 and capsys.readouterr().out.strip() == str(tmp_path / "box.fmu")
+    assert fmpy.read_model_description(str(tmp_path / "box.fmu")).modelName == "Model_box"
+    for words, why in (["bow.py"], "there is no 'bow.py'"), (["box.py", "away/box"], "there is no such directory"), (["box.py", "./.fmu"], "must not be empty"):
+        assert subcommands.run("fmu", words) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("solfec fmu: ") and why in said and len(said.splitlines()) == 1

@@ -225,6 +225,14 @@ def test_a_body_with_elements_keeps_its_mesh():
     assert len(solfec.bodies) == 1 and len(body.conf) == 81
 
 
+def test_a_mesh_that_does_not_hold_the_shape_names_the_body_that_the_user_knows():
+    solfec, matter = model()
+    stone = BODY(solfec, "RIGID", HULL(CUBE, 1, 1), matter, label="stone")
+    with pytest.raises(ValueError, match=r"BODY_SWITCH: body 1 \(stone\): the mesh does not contain the shape(?!.*body 2)"):
+        BODY_SWITCH(stone, "FINITE_ELEMENT", mesh=HEX(0.5 * np.array(CUBE), 1, 1, 1, 1, [1] * 6))
+    assert stone.kind == "RIGID" and len(solfec.bodies) == 1
+
+
 def test_a_form_for_a_rigid_body_is_told():
     solfec, matter = model()
     body = BODY(solfec, "PSEUDO_RIGID", HULL(CUBE, 1, 1), matter)
