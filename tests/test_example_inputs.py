@@ -310,7 +310,7 @@ def test_cracked_arch_stands_on_three_hinges_with_the_least_thrust(solfec):
 
 
 def test_heap_rests_on_a_slope(solfec):
-    process = solfec("heap.py", 60, 1.5)
+    process = solfec("heap.py", 56, 1.2)
     assert printed(process, r"kinetic energy ([\d.e+-]+)") < 0.1  # of some 400 J that contacts took
     assert 5 < printed(process, r"cone: ([\d.]+) degrees") < 31  # friction of 0.6 holds at most 31
 
@@ -326,6 +326,7 @@ def test_wall_is_displaced_above_the_acceleration_at_which_it_rocks(solfec):
     assert 10 < printed(solfec("tutorial/wall.py", 0.4), r"moved by up to ([\d.]+) mm") < 1000
 
 
+@pytest.mark.slow
 def test_column_runs_out_and_stays_in_its_channel(solfec):
     process = solfec("tutorial/column.py", 30, 1.0)
     assert printed(process, r"(\d+) of 30 balls beyond the gate") > 1

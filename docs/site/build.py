@@ -89,7 +89,7 @@ def blocks() -> list[tuple[str, str, str]]:
 
 def example(name: str, known: list[tuple[str, str, str]]) -> str:
     """Return the shortest example of the pages that calls a command, or links to inputs that do."""
-    using = [one for one in known if re.search(rf"\b{name} ?\(", one[2])]
+    using = [one for one in known if re.search(rf"\b{name} ?\(|, {name}\)", one[2])]  # types are arguments of isinstance
     if not using:
         inputs = [one for one, path in examples().items() if re.search(rf"\b{name} ?\(", path.read_text())]
         links = [f"[{one}](../examples/{one.replace('/', '-')}.md)" for one in inputs if not one.startswith("parmec/")][:3]
