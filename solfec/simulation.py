@@ -298,13 +298,13 @@ class Simulation:
         for _ in self._started(solver, duration, every_step=False):
             pass
 
-    def steps(self, solver, duration: float) -> Iterator[float]:
-        """Run step by step: return an iterator over the times at which steps end.
+    def steps(self, solver, duration: float, advance: Callable[[], None] | None = None) -> Iterator[float]:
+        """Run step by step: return an iterator over the times at which steps end; `advance` as for `run`.
 
         Output, callbacks, STOP and signals are processed after every step, as in `run`, before the time is yielded.  An iterator
         that is closed or deleted ends the run, and the last state is written.
         """
-        self._advance = None
+        self._advance = advance
         return self._started(solver, duration, every_step=True)
 
     def _started(self, solver, duration: float, every_step: bool) -> Iterator[float]:

@@ -168,7 +168,7 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
 
 @contextmanager
 def _named(old: str, new: str):
-    """Let error messages name the body that the user knows instead of the one that takes its place."""
+    """Put the name of a switched body into messages about its successor, which users do not know."""
     try:
         yield
     except (SolfecError, ValueError) as error:

@@ -24,6 +24,7 @@ from ..parmec.engine import Intervals, Run
 from ..parmec.files import Writer
 from ..solvers.foreign_solver import Solves
 from .boundary import Boundary, Exchange
+from .explicit_roles import ParticleModeler
 from .stored import Companion
 
 Interval = float | int | Callable[[float], float]
@@ -54,7 +55,7 @@ class HYBRID_SOLVER(CoSolver):
         'ON': an implicit step gets the mean of the forces of the explicit steps before it; 'OFF' (default): those of the last one.
     """
 
-    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps", "_resynchronises", "_averages", "_timing")
+    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps", "_resynchronises", "_averages", "_timing", "_particles")
 
     @command("HYBRID_SOLVER")
     def __init__(
@@ -83,7 +84,7 @@ class HYBRID_SOLVER(CoSolver):
         self._interval: tuple[Interval, Interval] | None = None
         self._prefix: str | None = None
         self._file = os.path.abspath(path)
-        self._run = self._boundary = self._simulation = self._companion = None
+        self._run = self._boundary = self._simulation = self._companion = self._particles = None
         self._timing = {"engine": 0.0, "coupling": 0.0, "steps": 0}
         self._model = execute(path, words)
         for number in self._pairs:
@@ -157,8 +158,11 @@ class HYBRID_SOLVER(CoSolver):
         if self._companion is None:
             self._companion = simulation.companion = Companion(self._model, simulation.domain, self._go_on)
 
-    def steps(self, simulation: Any, duration: float) -> Iterator[float]:
-        """Step both models through a duration, one implicit step and those of the explicit engine that go with it at a time."""
+    def steps(self, simulation: Any, duration: float, advance: Callable[[], None] | None = None) -> Iterator[float]:
+        """Step both models through a duration, one implicit step and those of the explicit engine that go with it at a time.
+
+        `advance` makes an implicit step, see `Simulation.run`.
+        """
         self.bind(simulation)
         domain = simulation.domain
         self._begin(domain, simulation.continues)
@@ -166,7 +170,7 @@ class HYBRID_SOLVER(CoSolver):
         domain.loads.sources.append(self._boundary.load)
         domain.hooks.after.append(self._boundary.count_step)
         try:
-            for time in simulation.steps(self._solver, duration):
+            for time in simulation.steps(self._solver, duration, advance):
                 self._follow()
                 yield time
         finally:
@@ -185,6 +189,7 @@ class HYBRID_SOLVER(CoSolver):
             self._check_bodies(domain)
             self._boundary = Boundary(self._model, domain, self._pairs)
             self._companion.boundary = self._boundary
+            self._particles = ParticleModeler(self._model, self._boundary, self._make_steps, self._averaged)
             self._boundary.compare()
             self._model.control.leads[0] = 1
             self._model.particles.driven[self._boundary.particles] = 1
@@ -219,21 +224,26 @@ class HYBRID_SOLVER(CoSolver):
 
     def _advance(self, count: int) -> None:
         """Make explicit steps with the bodies' velocities."""
-        began = perf_counter()
-        self._boundary.hand_over_velocities()
-        self._boundary.empty()
-        engine_began = perf_counter()
-        self._run.begin()
-        self._run.advance(count)
-        engine = perf_counter() - engine_began
-        self._boundary.count_explicit_steps()
-        self._take_forces(count)
+        particles, began = self._particles, perf_counter()
+        before, particles.count = particles.seconds, count
+        particles.free_velocity()
+        particles.apply_reactions()
+        engine = particles.seconds - before
         self._timing["engine"] += engine
         self._timing["coupling"] += perf_counter() - began - engine
 
+    def _make_steps(self, count: int) -> None:
+        """Make explicit steps."""
+        self._run.begin()
+        self._run.advance(count)
+
+    def _averaged(self) -> float:
+        """Return the explicit step if forces are averaged, else 0."""
+        return float(self._model.control.step[0]) if self._averages else 0.0
+
     def _take_forces(self, count: int) -> None:
         """Store the forces of `count` explicit steps on the bodies."""
-        self._boundary.take_forces(count * float(self._model.control.step[0]) if self._averages else 0.0)
+        self._boundary.take_forces(count * self._averaged())
 
     def _writing(self) -> tuple:
         """Return intervals, and the writer of files."""

@@ -2,6 +2,7 @@
 
 from ..solvers.callable_solver import CallableSolver
 from .buffer import BodyArrays, Buffer, InteractionArrays
+from .explicit_roles import HybridSimulation, ParticleModel, ParticleModeler
 from .fmu import FmuForce, export_fmu
 from .graph import DynamicalSystem, Graph, Interaction
 from .lmgc90 import LmgcModeler
@@ -13,8 +14,8 @@ from .roles import CollisionHandler, InteractionSolver, MechanicalModel, Modeler
 from .siconos_kernel import SiconosInteractionSolver, SiconosSimulation
 
 __all__ = [
-    "BodyArrays", "Buffer", "CallableSolver", "CollisionHandler", "DynamicalSystem", "FmuForce", "Graph", "Interaction", "InteractionArrays",
-    "InteractionSolver", "LmgcCollisionHandler", "LmgcModeler", "LocalProblem", "MechanicalModel", "Modeler", "OpenStep", "PhysicalObject", "SiconosInteractionSolver", "SiconosSimulation", "Simulation",
+    "BodyArrays", "Buffer", "CallableSolver", "CollisionHandler", "DynamicalSystem", "FmuForce", "Graph", "HybridSimulation", "Interaction", "InteractionArrays",
+    "InteractionSolver", "LmgcCollisionHandler", "LmgcModeler", "LocalProblem", "MechanicalModel", "Modeler", "OpenStep", "ParticleModel", "ParticleModeler", "PhysicalObject", "SiconosInteractionSolver", "SiconosSimulation", "Simulation",
     "SolfecCollisionHandler",
     "SolfecInteractionSolver", "SolfecModel", "SolfecModeler", "SolfecSimulation", "export_fmu",
 ]  # fmt: skip

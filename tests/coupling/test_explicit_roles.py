@@ -1,0 +1,100 @@
+"""The explicit engine behind the roles: bits of HYBRID_SOLVER, and states that travel through the buffer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_hybrid_solver import FALL, ON_SPRING, PARTICLE, Scene
+
+from solfec import RUN
+from solfec.coupling.toolbox import Buffer, HybridSimulation, OpenStep, SolfecCollisionHandler
+from solfec.errors import SolfecError
+
+FREE = """
+hy_free = SPHERE ((3, 0, 0), 0.5, MATERIAL (1, 1, 0.3), 1)
+VELOCITY (hy_free, (0, 0, 2), (0, 1, 0))
+SPRING (hy_free, (3, 0, 0.5), 0, (1, 0.5, 0.5), [-9, -900, 9, 900])
+"""
+VELOCITY = ((0.3, 0, 1), (0.1, 0.2, 2))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def scene(text=ON_SPRING + FREE + FALL, **hybrid):
+    made = Scene(text, parmec_step=0.002, velocity=VELOCITY, **hybrid)
+    made.solfec.verbose = "OFF"
+    made.cube(1.001)  # which falls on the other one
+    return made
+
+
+def state(made):
+    """All that moves in both models."""
+    domain, particles = made.solfec._domain, made.explicit.particles
+    tables = domain.bodies.configurations.view("conf"), domain.bodies.triples.view("velo"), domain.constraints.view("R")
+    return [np.array(values) for values in (*tables, *(particles.view(name) for name in ("position", "rotation", "velocity", "spin", "force")))]
+
+
+@pytest.mark.parametrize("options", [{}, {"average_forces": "ON", "resynchronise": "ON", "boundary_contact_detection": "ON"}], ids=["plain", "all options"])
+def test_roles_have_the_bits_of_hybrid_solver(options):
+    whole, open_ = scene(**options), scene(**options)
+    simulation = HybridSimulation(open_.solfec, open_.hybrid)
+    for duration in (0.1, 0.07):
+        RUN(whole.solfec, whole.hybrid, duration)
+        simulation.run(duration)
+        for mine, theirs in zip(state(whole), state(open_), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+    assert whole.solfec.ncon >= 1 and whole.hybrid.exchange == open_.hybrid.exchange
+
+
+def test_a_handler_of_ones_own_finds_the_contacts_beside_the_explicit_engine():
+    class Blind(SolfecCollisionHandler):
+        def detect(self):
+            self.open_step.detect(lambda: None)
+
+    made = scene()
+    HybridSimulation(made.solfec, made.hybrid, handler=Blind(OpenStep(made.solfec))).run(0.2)
+    assert made.solfec.ncon == 0 and made.explicit.control.time[0] == pytest.approx(0.205)  # the engine is half an implicit step ahead
+
+
+def test_particles_are_bodies_of_the_buffer():
+    one, other = scene(), scene()
+    first, second = (HybridSimulation(made.solfec, made.hybrid) for made in (one, other))
+    with pytest.raises(SolfecError, match="in the first 'run'"):
+        first.explicit  # noqa: B018
+    first.run(0.1)
+    second.run(0.01)
+    buffer = Buffer()
+    first.explicit.pull(buffer)
+    assert buffer.time == pytest.approx(0.105) and buffer.bodies.id.tolist() == [0, 1]
+    sphere = first.explicit.objects[1].model
+    assert buffer.bodies.mass[1] == pytest.approx(np.pi / 6) and sphere.inverse_mass[0, 0, 1] == pytest.approx(6 / np.pi)
+    np.testing.assert_array_equal(buffer.bodies.centre[1], sphere.q)
+    np.testing.assert_allclose(sphere.rotation @ sphere.rotation.T, np.eye(3), atol=1e-12)
+    second.explicit.push(buffer)
+    for mine, theirs in zip(state(one)[3:7], state(other)[3:7], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    buffer.bodies.rotation[1] *= 1.1
+    with pytest.raises(SolfecError, match="'rotation' of particle 1 is no rotation"):
+        second.explicit.push(buffer)
+    buffer.bodies.velocity[0, 1] = np.inf
+    with pytest.raises(SolfecError, match="'velocity' of a particle is not finite"):
+        second.explicit.push(buffer)
+    buffer.bodies.id = np.array([1, 2])
+    with pytest.raises(SolfecError, match="particles 0 to 1"):
+        second.explicit.push(buffer)
+
+
+def test_a_pushed_velocity_moves_the_particle():
+    """Without spring and gravity: x = x0 + v t."""
+    made = scene(PARTICLE + FREE.splitlines()[1])
+    simulation = HybridSimulation(made.solfec, made.hybrid)
+    simulation.run(0.01)
+    buffer = Buffer()
+    simulation.explicit.pull(buffer)
+    buffer.bodies.velocity[1], before = (1, -2, 3), buffer.bodies.centre[1].copy()
+    simulation.explicit.push(buffer)
+    simulation.run(0.1)
+    np.testing.assert_allclose(simulation.explicit.objects[1].model.q, before + 0.1 * np.array([1, -2, 3]), atol=1e-12)
