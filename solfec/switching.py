@@ -168,7 +168,7 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
 
 @contextmanager
 def _named(old: str, new: str):
-    """Put the name of a switched body into messages about its successor, which users do not know."""
+    """Name the switched body in error messages about its successor."""
     try:
         yield
     except (SolfecError, ValueError) as error:
