@@ -68,10 +68,13 @@ SETTINGS := $(FC)|$(FFLAGS)|$(DEBUG)|$(OPENMP)
 $(VENV)/.settings: FORCE | $(VENV)/.packages
 	@if [ "$$(cat $@ 2>/dev/null)" != '$(SETTINGS)' ]; then rm -rf build; printf '%s' '$(SETTINGS)' > $@; fi
 
+# Type checkers and editors read no import hooks, which an editable installation is: a link in a directory of its own shows them the sources.
 $(BIN)/.built: $(VENV)/.packages $(VENV)/.settings meson.build meson_options.txt solfec/meson.build \
                fortran/meson.build pyproject.toml $(shell find fortran -name '*.f90') | settings
 	@echo "building the kernels"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" FC="$(FC)" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation $(SETUP) -e .
+	@mkdir -p $(VENV)/typing && ln -sfn "$(CURDIR)/solfec" $(VENV)/typing/solfec
+	@echo "$(CURDIR)/$(VENV)/typing" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/solfec-types.pth"
 	@touch $@
 
 FORCE:
