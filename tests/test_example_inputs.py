@@ -331,3 +331,15 @@ def test_column_runs_out_and_stays_in_its_channel(solfec):
     process = solfec("tutorial/column.py", 30, 1.0)
     assert printed(process, r"(\d+) of 30 balls beyond the gate") > 1
     assert "all in the channel" in process.stdout
+
+
+@pytest.mark.parametrize("method", ["auto", "sweeps"])
+def test_rock_fill_comes_to_rest_between_its_plates(solfec, method):
+    """Friction of the plates carries some of the weight; stones of radius 0.5 to 0.75, pressed flat, lie on the ground or on others."""
+    process = solfec("coupling/rock-fill.py", 16, method, 2.5)
+    assert 0.4 < printed(process, r"mean height ([\d.]+) m") < 1.2
+    assert 0.85 < printed(process, r"carries ([\d.]+) of the weight") < 1.05
+    assert printed(process, r"kinetic energy ([\d.e+-]+) of") < 5e-3
+    run = results.open(solfec.directory / f"out/coupling/rock-fill-16-{method}")
+    across = [run.history([(stone, centre(run, stone), "CY")])[1][-1] for stone in range(6, 22)]
+    assert all(0.3 < y < 2.7 for y in across)

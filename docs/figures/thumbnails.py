@@ -17,6 +17,7 @@ BESIDE = "look -60,20"
 PICTURES = {  # input: words, results, commands of the viewer
     "arch": (("0.1066",), "arch/0.1066", ("result |v|", "look -75,12", "fit")),
     "block-sliding": ((), "block-sliding", (BESIDE, "fit")),
+    "coupling/rock-fill": (("400",), "coupling/rock-fill-400-auto", ("result |d|", "look -80,10", "hide front", "fit")),
     "cracked-arch": ((), "cracked-arch/0.2", ("result |d|", "look -72,8", "fit")),
     "cross-check/arch": ((), "cross-check/arch", ("result R", "look -75,10", "fit")),
     "cross-check/sliding-block": ((), "cross-check/sliding-block", ("result |v|", BESIDE, "fit")),

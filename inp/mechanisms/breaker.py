@@ -2,14 +2,15 @@
 #
 # Levers, pull rods, moving and fixed contacts, contact and opening springs, a latch with a roller, a trip cam, buffers and a gear:
 # 29 bodies of an invented design.  It lies on its back: weights act along z and are borne by the hinges.
-# docs/mechanisms.md, A breaker.  An argument sets the duration:
+# docs/mechanisms.md, A breaker.  Arguments set the duration and the solver ('auto', 'sweeps' or 'siconos'):
 #
-#   solfec inp/mechanisms/breaker.py 0.06
+#   solfec inp/mechanisms/breaker.py 0.06 auto
 
 from math import pi, sin, cos, radians
 
 arguments = NON_SOLFEC_ARGV()
 duration = float(arguments[0]) if arguments else 0.06
+method = arguments[1] if arguments and len(arguments) > 1 else 'auto'
 
 # angles from the y axis towards x, about -z; opening turns all levers by the same angle, since lever and arm of a pole are parallel
 closed, opened = radians(25), radians(-20)
@@ -138,4 +139,8 @@ slide = SLIDER(plunger, None, (*foot, z + 0.02), (0, 1, 0), limits=(0, 0.014), s
 MOTOR(slide, 'EFFORT', lambda q, rate, time: trip if time > trip_time else 0.0)
 
 OUTPUT(solfec, 2E-4)
-RUN(solfec, AUTO_SOLVER(), duration)
+if method == 'auto':
+    solver = AUTO_SOLVER()
+else:
+    solver = SICONOS_SOLVER(1E-6, 10000) if method == 'siconos' else GAUSS_SEIDEL_SOLVER(1E-6, 2000)
+RUN(solfec, solver, duration)
