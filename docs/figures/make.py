@@ -8,6 +8,7 @@ runs again before it draws them, in an hour or two.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -197,6 +198,21 @@ def fracture(directory: Path) -> Figure:
     return figure
 
 
+def peeling(directory: Path) -> Figure:
+    """Loads of the two peeled beams of docs/fragmentation.md, which the input prints, over their displacements."""
+    figure, panels = page(1, 2, 3.2)
+    for panel, test, title in zip(np.ravel(panels), ("DCB", "ENF"), ("double cantilever beam, mode I", "end-notched beam, mode II")):
+        command = [sys.executable, "-m", "solfec.cli", "-w", "-y", str(INPUTS / "tutorial" / "peeling.py"), test]
+        printed = subprocess.run(command, cwd=directory, check=True, capture_output=True, text=True).stdout
+        lines = re.findall(r"([\d.]+) mm: load ([\d.]+) N, theory ([\d.]+) N", printed)
+        opening, load, theory = np.array(lines, float).T
+        panel.plot(opening, theory, color=MUTED, lw=1, ls="--", label="closed forms")
+        panel.plot(opening, load, color=COLOURS[0], lw=2, label="run")
+        finish(panel, title, "load [N]", legend=True, loc="lower right")
+        panel.set_xlabel("displacement [mm]", fontsize=8, color=MUTED)
+    return figure
+
+
 def examples(directory: Path) -> Figure:
     """Four of the other inputs."""
     figure, panels = page(2, 2, 5.8)
@@ -254,6 +270,7 @@ def scenes(directory: Path) -> None:
 def main(directory: Path, switches: set[str]) -> None:
     """Draw the pictures of the tutorials; switches: --all, --scenes."""
     drawn = (three_objects, "three-objects"), (ball_impact, "ball-impact"), (press, "press"), (fracture, "fracture"), (examples, "examples")
+    drawn += ((peeling, "peeling"),)
     for draw, name in drawn:
         path = HERE / f"{name}.png"
         draw(directory).savefig(path, facecolor=SURFACE)

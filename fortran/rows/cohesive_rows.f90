@@ -35,6 +35,8 @@ module cohesive_rows
   real(dp), parameter :: of_places = 16*epsilon(1.0_dp)   !< relative to coordinates: smaller openings are round-off
   real(dp), parameter :: accuracy = 1e-13_dp            !< of the contact that acts in parallel to a bond
   real(dp), parameter :: probe = 1e-7_dp                 !< step of difference quotients, relative to a row's velocities
+  real(dp), parameter :: beyond_any_load = 1e9_dp        !< factor on strengths
+  real(dp), parameter :: share_of_slope = 0.5_dp         !< of the compliance D at which a row has two solutions: bound of W' in `stable`
 
   !> Contacts with a bond; the module's header has the law.
   type, extends(row_family) :: cohesive_family
@@ -43,6 +45,8 @@ module cohesive_rows
     procedure :: solve => solve_cohesive
     procedure :: measure => measure_cohesive
     procedure :: linearise => linearise_cohesive
+    procedure :: snaps_back => cohesive_snaps_back
+    procedure :: held => unlimited
     procedure :: damaged => cohesive_damage
   end type cohesive_family
 
@@ -84,43 +88,81 @@ contains
     if (status == status_solved) r = found
   end subroutine solve_cohesive
 
+  pure logical function cohesive_snaps_back(self, law, w) result(snaps)
+    class(cohesive_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), w(3,3)
+    integer :: i
+
+    snaps = sum([(w(i,i)/law(c_yielding+places(i)), i = 1, 3)]) > share_of_slope
+  end function cohesive_snaps_back
+
+  !> A bond of the same damage, whose strength nothing reaches.
+  pure function unlimited(self, law) result(strong)
+    class(cohesive_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size)
+    real(dp) :: strong(law_size)
+
+    strong = law
+    strong(c_strength:c_strength+1) = law(c_strength:c_strength+1)*beyond_any_load
+  end function unlimited
+
+  !> Compliance W' with which the law reads  R = r(U - W' R), r(b) the reaction that it gives at the free velocity b.
+  !>
+  !> Every W' for which r(b) is unique gives the same U and R.  So W_aa may stand in its place only if one over the slope of the law is
+  !> larger, (8.8d) of docs/materials.md.  Else W_aa is that of a body which only its bonds hold, whose bonds hold one another.
+  pure function stable(self, law, w) result(compliance)
+    class(cohesive_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), w(3,3)
+    real(dp) :: compliance(3,3)
+    integer :: i
+
+    compliance = w
+    if (.not. self%snaps_back(law, w)) return
+    compliance = 0.0_dp
+    do i = 1, 3
+      compliance(i,i) = share_of_slope*law(c_yielding+places(i))
+    end do
+  end function stable
+
   !> Measures a row by the velocity by which its reaction, with those of all others held, would still change.
   pure subroutine measure_cohesive(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     class(cohesive_family), intent(in) :: self
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
     real(dp), intent(out) :: member, residual
-    real(dp) :: found(3), damage, unmet(3)
+    real(dp) :: own(3,3), found(3), damage, unmet(3)
     integer(i4) :: status
 
-    call bonded_row(w, block(b_friction), law, u - matmul(w, reaction), found, damage, status)
+    own = stable(self, law, w)
+    call bonded_row(own, block(b_friction), law, u - matmul(own, reaction), found, damage, status)
     unmet = matmul(w, found - reaction)
     member = weighted(w, unmet)
     residual = norm2(unmet)
   end subroutine measure_cohesive
 
-  !> Computes Newton's row of  W_aa (R - r(U - W_aa R)) = 0, where r(b) is the reaction that the law gives at the free velocity b.
+  !> Computes Newton's row of  W_aa (R - r(U - W' R)) = 0 (`stable`).
   !>
-  !> The derivative G = dr/db comes from differences, which take three more solutions of the row; x = -W_aa G, y = W_aa (1 + G W_aa).
+  !> The derivative G = dr/db comes from differences, which take three more solutions of the row; x = -W_aa G, y = W_aa (1 + G W').
   pure subroutine linearise_cohesive(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     class(cohesive_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
-    real(dp) :: b(3), moved(3), found(3), near(3), g(3,3), damage, size
+    real(dp) :: own(3,3), b(3), moved(3), found(3), near(3), g(3,3), damage, size
     integer(i4) :: status
     integer :: i
 
-    b = u - matmul(w, r)
-    call bonded_row(w, block(b_friction), law, b, found, damage, status)
-    size = probe*max(norm2(b), norm2(law(c_opening:c_opening+2)), maxval(law(c_strength:c_strength+1))*w(3,3), tiny(size))
+    own = stable(self, law, w)
+    b = u - matmul(own, r)
+    call bonded_row(own, block(b_friction), law, b, found, damage, status)
+    size = probe*max(norm2(b), norm2(law(c_opening:c_opening+2)), maxval(law(c_strength:c_strength+1))*own(3,3), tiny(size))
     do i = 1, 3
       moved = b
       moved(i) = b(i) + size
-      call bonded_row(w, block(b_friction), law, moved, near, damage, status)
+      call bonded_row(own, block(b_friction), law, moved, near, damage, status)
       g(:,i) = (near - found)/(moved(i) - b(i))
     end do
     x = -matmul(w, g)
-    y = w + matmul(w, matmul(g, w))
+    y = w + matmul(w, matmul(g, own))
     rhs = matmul(w, found - r)
   end subroutine linearise_cohesive
 
@@ -128,10 +170,11 @@ contains
   pure real(dp) function cohesive_damage(self, law, block, w, u, r) result(damage)
     class(cohesive_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), block(block_size), w(3,3), u(3), r(3)
-    real(dp) :: found(3)
+    real(dp) :: own(3,3), found(3)
     integer(i4) :: status
 
-    call bonded_row(w, block(b_friction), law, u - matmul(w, r), found, damage, status)
+    own = stable(self, law, w)
+    call bonded_row(own, block(b_friction), law, u - matmul(own, r), found, damage, status)
     if (status /= status_solved) damage = law(c_damage)
   end function cohesive_damage
 

@@ -40,6 +40,8 @@ module row_family_base
     procedure(measure_row), deferred :: measure
     procedure :: taken_by_newton => as_it_is_assembled
     procedure :: linearise => carries_nothing
+    procedure :: snaps_back => has_one_solution
+    procedure :: held => as_strong
     procedure :: projected => stays
     procedure :: ends => never_ends
     procedure :: damaged => undamaged
@@ -112,6 +114,21 @@ contains
     y = identity
     rhs = -r
   end subroutine carries_nothing
+
+  !> Whether the law weakens so fast that the row may have several solutions with the reactions of all others held.
+  pure logical function has_one_solution(self, law, w)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), w(3,3)
+    has_one_solution = .false.
+  end function has_one_solution
+
+  !> The law of a row that does not weaken within the step, whatever it carries.
+  pure function as_strong(self, law) result(strong)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size)
+    real(dp) :: strong(law_size)
+    strong = law
+  end function as_strong
 
   !> Projection of a reaction on those that the law allows; by default the reaction itself.
   pure function stays(self, block, r) result(p)

@@ -1,6 +1,7 @@
 !> The whole projected quasi-Newton iteration in one call (docs/solvers.md, Projected quasi-Newton solver).
 module newton
   use kinds, only: dp, i4, i8
+  use block_factor, only: block_lu, analyse, factorise, solve_factored
   use end_of_cohesion, only: end_cohesion
   use krylov_basis, only: ordered_dot, add_scaled, rotate_column, back_substitute
   use constraint_measures, only: measure, unbounded
@@ -22,7 +23,13 @@ module newton
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   integer, parameter :: restart = 20          !< directions kept by flexible GMRES
   integer, parameter :: patience = 100       !< steps without halving of the merit after which the iteration counts as stagnant
+  integer, parameter :: attempts = 30         !< the same for direct solutions
+  real(dp), parameter :: redundancy = 1.0e-6_dp !< part of the mean diagonal of W that direct solutions add, since points may be redundant
   real(dp), parameter :: lift = 1.0e-3_dp     !< part of the mean diagonal of W that regularises a stagnant iteration
+  integer, parameter :: halvings = 6         !< of a step along a direction that is solved for directly
+  real(dp), parameter :: descent = 1.0e-4_dp  !< least decrease of the residual, relative to the length of the step
+  real(dp), parameter :: affordable = 1.0e7_dp  !< products of blocks up to which the linear system is factorised
+  integer(i4), parameter :: blocks_wanted = 4
   integer, parameter :: v_zero = 1, v_rhs = 2, v_step = 3, v_product = 4, v_basis = 5   !< work vectors; directions follow the basis
 
   !> An iteration under way.
@@ -34,6 +41,11 @@ module newton
     real(dp), allocatable :: operator(:,:,:,:)       !< (3,3,3,0:n-1) derivatives X, Y and the inverse diagonal block
     real(dp), allocatable :: vectors(:,:,:)          !< (3,0:n-1,v_...)
     integer(i4) :: directions                        !< vectors of the basis, and as many directions
+    logical :: direct = .false.                      !< whether the linear systems are factorised:
+    type(block_lu) :: factor
+    real(dp), allocatable :: diagonal(:,:,:), matrix(:,:,:)   !< (3,3,0:n-1), (3,3,0:blocks-1) X W + Y
+    real(dp), allocatable :: best(:,:)               !< (3,0:n-1) reactions of the least residual,
+    real(dp) :: least = huge(1.0_dp)                 !< and that residual
     real(dp) :: unit                                 !< of force, in which reactions are added to velocities
     integer(i4) :: matvecs = 0                       !< products made
     real(dp) :: g = 0.0_dp, total = 0.0_dp           !< merit, residual (merit)
@@ -45,6 +57,9 @@ contains
   !>
   !> If bodies share more points than necessary, such as rigid faces with four points, W is singular, and GMRES steps may go
   !> back and forth along reactions that cause no motion.  A stagnant iteration continues with a regularised operator.
+  !>
+  !> Where a row may have several solutions with the reactions of all others held, as bonds of a slender arm that is peeled off, an approximate
+  !> direction leads to another solution.  Then the linear systems are factorised, and steps are halved until the residual falls.
   !>
   !> Reads of rows driving, patch, block, law, diagonal, B, V, speed, block_ptr, entry_ptr, and R, the initial guess; blocks or entries.
   !> Writes of rows kind and law (spring-dashpot contacts become Signorini-Coulomb ones), R, U, merit, residual, lost (1: cohesion ends for
@@ -60,7 +75,8 @@ contains
   !>   check_cohesion  1: mark contacts that lost cohesion
   !>   iterations, matvecs, g, total   out: steps and products made, merit, residual (merit)
   !>   failed          row whose diagonal block is singular or whose kind has no linearisation, or -1
-  !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row; `table_unknown`
+  !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row, 4 the blocks of W are
+  !>                   needed (stored 1), and nothing is done; `table_unknown`
   subroutine iterate(local, settings, n, stored, triples, half_step, step, regularisation, maxiter, maxmatvec, check_cohesion, &
                      iterations, matvecs, g, total, failed, status)
     integer(i8), intent(in) :: local(6), settings
@@ -84,8 +100,16 @@ contains
     associate (rows => it%loc%rows)
       call soften_contacts(n, half_step, step, rows%V, rows%kind, rows%law, failed)
       if (failed >= 0) return
+      if (it%asked%averaged == 0) it%direct = any_snaps_back(n, rows%kind, rows%law, rows%diagonal)
+      status = blocks_wanted
+      if (it%direct .and. stored == 0) return
       call start_iteration(it, n, stored, triples, half_step)
+      if (it%direct) call hold_laws_first(it, regularisation, maxiter, maxmatvec, iterations, failed)
       call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+      if (it%direct .and. it%g > it%asked%meritval) then
+        rows%R(:,0:n-1) = it%best
+        call take_measure(it)
+      end if
       matvecs = it%matvecs
       g = it%g
       total = it%total
@@ -111,12 +135,44 @@ contains
     it%unit = unit_of_force(n, it%loc%rows%kind, it%loc%rows%block)
     it%vectors(:,:,v_zero) = 0.0_dp
     it%vectors(:,:,v_step) = 0.0_dp
+    if (it%direct) call prepare_factor(it)
     call take_measure(it)
     if (it%g < 0.5_dp*unbounded) return
     ! there is no velocity to stop, so reactions of the last step are no good start
     it%loc%rows%R(:,0:n-1) = 0.0_dp
     call take_measure(it)
   end subroutine start_iteration
+
+  !> Solves the step as if no law weakened in it.  From there weak rows are found in the order in which they give way, so that those which can
+  !> hold do so.  If no solution is found from there, the iteration starts again from the initial guess.
+  subroutine hold_laws_first(it, regularisation, maxiter, maxmatvec, iterations, failed)
+    type(iteration), intent(inout) :: it
+    real(dp), intent(in) :: regularisation
+    integer(i4), intent(in) :: maxiter, maxmatvec
+    integer(i4), intent(inout) :: iterations, failed
+    real(dp) :: start(3,0:it%n-1), law(law_size,0:it%n-1)
+    class(row_family), pointer :: family
+    integer :: a
+
+    associate (rows => it%loc%rows, n => it%n)
+      start = rows%R(:,0:n-1)
+      law = rows%law(:,0:n-1)
+      do a = 0, n - 1
+        family => family_of(rows%kind(a))
+        rows%law(:,a) = family%held(law(:,a))
+      end do
+      call take_measure(it)
+      call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+      rows%law(:,0:n-1) = law
+      it%best = rows%R(:,0:n-1)
+      it%least = huge(1.0_dp)
+      call take_measure(it)
+      call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+      if (it%g <= it%asked%meritval) return
+      rows%R(:,0:n-1) = start
+      call take_measure(it)
+    end associate
+  end subroutine hold_laws_first
 
   !> Takes steps until the merit or a bound is reached, or numbers fail.
   subroutine run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
@@ -128,6 +184,7 @@ contains
     integer(i4) :: since
 
     added = regularisation
+    if (it%direct) added = max(added, redundancy*mean_diagonal(it%n, it%loc%rows%diagonal))
     halved = it%g
     since = 0
     associate (asked => it%asked, rows => it%loc%rows, n => it%n)
@@ -138,11 +195,17 @@ contains
         if (failed >= 0) exit
         if (asked%averaged /= 0) then
           call average(n, asked%theta, it%operator, it%vectors(:,:,v_rhs), it%vectors(:,:,v_step))
+        else if (it%direct) then
+          call direct_step(it)
         else
           call krylov_step(it)
         end if
-        call take_step(n, rows%kind, rows%block, it%vectors(:,:,v_step), rows%R)
-        call take_measure(it)
+        if (it%direct) then
+          call take_shortened_step(it)
+        else
+          call take_step(n, rows%kind, rows%block, it%vectors(:,:,v_step), rows%R)
+          call take_measure(it)
+        end if
         asked%merits(iterations) = it%g
         asked%products(iterations) = it%matvecs
         iterations = iterations + 1
@@ -150,6 +213,8 @@ contains
         if (it%g <= 0.5_dp*halved) then
           halved = it%g
           since = 0
+        else if (since >= attempts .and. it%direct) then
+          exit
         else if (since >= patience .and. asked%averaged == 0) then
           added = max(added, lift*mean_diagonal(n, rows%diagonal))
         end if
@@ -217,6 +282,80 @@ contains
       end do
     end associate
   end subroutine krylov_step
+
+  !> Whether a row may have several solutions with the reactions of all others held.
+  logical function any_snaps_back(n, kind, law, diagonal) result(any_row)
+    integer(i4), intent(in) :: n, kind(0:*)
+    real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*)
+    class(row_family), pointer :: family
+    integer :: a
+
+    any_row = .false.
+    do a = 0, n - 1
+      family => family_of(kind(a))
+      any_row = any_row .or. family%snaps_back(law(:,a), diagonal(:,:,a))
+    end do
+  end function any_snaps_back
+
+  !> Finds an order of elimination, and makes room for the matrix X W + Y; larger systems are left to GMRES.
+  subroutine prepare_factor(it)
+    type(iteration), intent(inout) :: it
+
+    associate (n => it%n, ptr => it%loc%rows%block_ptr)
+      call analyse(n, ptr(0:n), it%loc%blocks%column, it%factor)
+      it%direct = it%factor%products <= affordable
+      if (it%direct) allocate(it%diagonal(3,3,0:n-1), it%matrix(3,3,0:max(ptr(n), 1)-1), it%best(3,0:n-1))
+    end associate
+  end subroutine prepare_factor
+
+  !> Solves X W dR + Y dR = rhs by factors; if there are none, by GMRES.
+  subroutine direct_step(it)
+    type(iteration), intent(inout) :: it
+    logical :: regular
+    integer :: a, k
+
+    associate (rows => it%loc%rows, blocks => it%loc%blocks)
+      !$omp parallel do if (it%n > parallel_from) schedule(static) private(k)
+      do a = 0, it%n - 1
+        it%diagonal(:,:,a) = matmul(it%operator(:,:,1,a), rows%diagonal(:,:,a)) + it%operator(:,:,2,a)
+        do k = rows%block_ptr(a), rows%block_ptr(a+1) - 1
+          it%matrix(:,:,k) = matmul(it%operator(:,:,1,a), blocks%block(:,:,k))
+        end do
+      end do
+      !$omp end parallel do
+      call factorise(rows%block_ptr, blocks%column, it%diagonal, it%matrix, it%factor, regular)
+    end associate
+    if (regular) then
+      call solve_factored(it%factor, it%vectors(:,:,v_rhs), it%vectors(:,:,v_step))
+    else
+      call krylov_step(it)
+    end if
+  end subroutine direct_step
+
+  !> Computes R = P(R + t dR) with t = 1, or halved until the residual falls.
+  subroutine take_shortened_step(it)
+    type(iteration), intent(inout) :: it
+    real(dp) :: before, length
+    integer :: halving
+
+    associate (rows => it%loc%rows, n => it%n, start => it%vectors(:,:,v_product), change => it%vectors(:,:,v_step))
+      start = rows%R(:,0:n-1)
+      before = it%total
+      length = 1.0_dp
+      do halving = 0, halvings
+        rows%R(:,0:n-1) = start
+        call take_step(n, rows%kind, rows%block, change, rows%R)
+        call take_measure(it)
+        if (it%total <= (1.0_dp - descent*length)*before) exit
+        length = 0.5_dp*length
+        change = 0.5_dp*change
+      end do
+      if (it%total < it%least) then
+        it%least = it%total
+        it%best = rows%R(:,0:n-1)
+      end if
+    end associate
+  end subroutine take_shortened_step
 
   !> Replaces laws by those that the iteration takes: spring-dashpot contacts become Signorini-Coulomb ones; `failed` is the last row
   !> without a linearisation, or -1.

@@ -18,6 +18,7 @@ from .report import SolverReport
 from .spring_tangents import SpringTangents
 
 STATUS = ("OK", "DIVERGED", "DIVERGED")
+BLOCKS_WANTED = 4
 LINEAR_SOLVERS = ("GMRES", "DIAG")
 RELATIVE_DELTAS = {"OFF": None, "avgWii": np.mean, "minWii": np.min, "maxWii": np.max}
 
@@ -232,6 +233,9 @@ class NewtonSolver(ConstraintSolver):
         )  # fmt: skip
         if status == TABLE_UNKNOWN:
             opened(status)
+        if status == BLOCKS_WANTED:
+            local.require_blocks()
+            return self._iterate(local, maxiter, maxmatvec, check_cohesion)
         report = SolverReport(iterations, math.nan, g, residual, STATUS[min(status, 2)], solver="NEWTON")
         return report, matvecs, failed, status
 

@@ -1,0 +1,101 @@
+"""Bonded beams in quasi-statics against closed forms: arms that are peeled off (inp/tutorial/peeling.py), and a beam that bends until it breaks."""
+
+import re
+
+import numpy as np
+import pytest
+
+import solfec as s
+
+LINE = re.compile(r"\w+ ([\d.]+) mm: load ([\d.]+) N, theory ([\d.]+) N")
+WHOLE = {"DCB": 0.04, "ENF": 0.3}  # openings up to which hardly a bond is damaged [mm]
+GROWING = {"DCB": 1.3, "ENF": 2.24}  # openings from which the zone that softens is complete [mm]
+
+
+def curve(process):
+    """Openings, loads and loads of the closed forms that a run of the input printed."""
+    return np.array([[float(x) for x in found.groups()] for found in LINE.finditer(process.stdout)]).T
+
+
+def compare(test, process, at_start=0.03):
+    """Hold the curve against its closed forms to 3 % where the crack grows, and at the start; return the loads where it grows."""
+    opening, load, theory = curve(process)
+    start, growing = opening < WHOLE[test], opening > GROWING[test]
+    assert start.any() and growing.sum() >= 3
+    assert load[start] == pytest.approx(theory[start], rel=at_start)
+    assert load[growing] == pytest.approx(theory[growing], rel=0.03)
+    return np.interp(np.linspace(GROWING[test], opening[-1], 20), opening, load)
+
+
+def test_a_double_cantilever_beam_carries_the_load_of_its_closed_forms(solfec):
+    process = solfec("tutorial/peeling.py", "DCB")
+    compare("DCB", process)
+    assert "did not reach its accuracy" not in process.stderr
+
+
+def test_an_end_notched_beam_carries_the_load_of_its_closed_forms(solfec):
+    compare("ENF", solfec("tutorial/peeling.py", "ENF"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("test, steps, sizes", [("DCB", 80, (5, 2.5, 1.25)), ("ENF", 100, (2.5, 1.25))])
+def test_the_loads_do_not_depend_on_the_mesh(test, steps, sizes, solfec):
+    loads = [compare(test, solfec("tutorial/peeling.py", test, size, steps, switches=("-s", f"size-{size}"))) for size in sizes]
+    for finer in loads[1:]:
+        assert finer == pytest.approx(loads[0], rel=0.03)
+
+
+YOUNG, STRENGTH, ENERGY = 3e10, 3e6, 100.0
+WIDTH, HEIGHT, SPAN, BOND = 0.05, 0.1, 0.4, 5
+
+
+def bent(count, steps, travel):
+    """A beam of two bonded halves on two supports, which is pressed down in the middle: deflections, loads, the model, solver."""
+    step = 5e-3  # a shorter one would add the inertia of the halves to the load
+    solfec = s.SOLFEC("QUASI_STATIC", step, None, contacts="MANIFOLD")
+    solfec.verbose = "OFF"
+    s.CONTACT_OPTIONS(solfec, patch="OFF")
+    s.SURFACE_MATERIAL(solfec)
+    s.SURFACE_MATERIAL(solfec, BOND, BOND, model="COHESIVE", ft=STRENGTH, Gf=ENERGY)
+    material = s.BULK_MATERIAL(solfec, model="KIRCHHOFF", young=YOUNG, poisson=0.0, density=2e3)
+    corners = [x for z in (0, 1) for corner in ((0, 0), (1, 0), (1, 1), (0, 1)) for x in (*corner, z)]
+    pressed = []
+    for side in (0, 1):
+        shape = s.HEX(corners, count, 1, count, 1, [1, BOND if side else 1, 1, 1 if side else BOND, 1, 1])
+        half = s.BODY(solfec, "FINITE_ELEMENT", s.TRANSLATE(s.SCALE(shape, (SPAN / 2, WIDTH, HEIGHT)), (side * SPAN / 2, 0, 0)), material, form="TL")
+        half.scheme, half.enhanced = "DEF_LIM", "ON"
+        for y in (0, WIDTH):
+            for direction in ((0, 0, 1), (0, 1, 0)) if side else ((0, 0, 1), (0, 1, 0), (1, 0, 0)):
+                s.FIX_DIRECTION(half, (side * SPAN, y, HEIGHT / 2), direction)
+            pressed.append(s.SET_VELOCITY(half, (SPAN / 2, y, HEIGHT), (0, 0, -1), travel / steps / step))
+    solver, loads = s.NEWTON_SOLVER(1e-10), []
+
+    def note():
+        assert solver.error == "OK" and not solver.fallback
+        loads.append(abs(sum(c.R[2] for c in pressed)))
+        return 1
+
+    s.CALLBACK(solfec, step, (), note)
+    s.RUN(solfec, solver, steps * step)
+    return np.arange(1, steps + 1) * travel / steps, np.array(loads), solfec
+
+
+def test_a_bent_beam_takes_the_fracture_energy_of_its_new_faces():
+    """Its peak load lies between the elastic limit f W/L 4 and the plastic hinge, W = b h^2/6 and b h^2/2; the work of the load is what the crack took.
+
+    The uppermost row of bonds is the hinge on which both halves turn, and does not open.
+    """
+    count = 10
+    deflection, load, solfec = bent(count, 60, 8e-4)
+    work = np.trapezoid(np.r_[0, load], np.r_[0, deflection])
+    assert all(c.point[2] > HEIGHT * (1 - 1 / count) for c in solfec.constraints if c.kind == "CONTACT")
+    assert work == pytest.approx(ENERGY * WIDTH * HEIGHT * (1 - 1 / count), rel=0.02)
+    assert 4 * STRENGTH * WIDTH * HEIGHT**2 / 6 / SPAN < load.max() < 4 * STRENGTH * WIDTH * HEIGHT**2 / 2 / SPAN
+    assert load[-1] < 1e-3 * load.max()
+
+
+@pytest.mark.slow
+def test_the_strength_of_a_bent_beam_does_not_depend_on_the_mesh():
+    peaks = [bent(count, 100, 2e-4)[1].max() for count in (10, 20, 40)]
+    assert peaks[1:] == pytest.approx([peaks[0]] * 2, rel=0.01)
