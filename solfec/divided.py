@@ -100,6 +100,8 @@ class Divided:
         self._told: set[str] = set()  # contradictions of constraints of which users know
         self._compare()
         self.divide()
+        if world.size > 1 and getattr(solver, "variant", "") == "BOUNDARY_JACOBI":
+            solver.notify("GAUSS_SEIDEL_SOLVER: variant = 'BOUNDARY_JACOBI' shows what old reactions do: it diverges where bodies are packed")
 
     def _compare(self) -> None:
         """Raise SolfecError, with the same words in all processes, unless all have made the same model."""
@@ -144,6 +146,8 @@ class Divided:
         if world.size == 1 and not is_divisible(whole, self.solver):  # a callback has put something else
             return
         refuse(whole, self.solver)
+        if world.size > 1:
+            refuse_variant(whole, self.solver)
         whole.settle()
         self._next_id = whole.constraints.next_id
         if whole.joint_correction and whole.constraints.user_count:
@@ -330,6 +334,22 @@ def refuse(whole, solver) -> None:
         known = "GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER, AUTO_SOLVER and PENALTY_SOLVER"
         raise SolfecError(f"RUN: several processes support {known} so far, not {solver.command}; run one process")
     check(whole)
+
+
+def refuse_variant(whole, solver) -> None:
+    """Raise SolfecError if sweeps differ from 'FULL' ones, and one process makes all of them."""
+    if not isinstance(solver, GaussSeidelSolver) or (solver.variant, solver.innerloops) == ("FULL", 1):
+        return
+    reason = ""
+    if is_solved_together(whole):
+        reason = "of a QUASI_STATIC analysis, or of a model with bodies of scheme 'DEF_LIM' or in a reduced base"
+    elif not sweeps_by_colours(solver):
+        reason = "with 'anderson', 'islands' or colouring = 'OFF'"
+    if reason:
+        raise SolfecError(
+            f"RUN: GAUSS_SEIDEL_SOLVER has variant = {solver.variant!r} and innerloops = {solver.innerloops}, but process 0 makes all sweeps {reason}; "
+            "leave variant = 'FULL' and innerloops = 1"
+        )
 
 
 def sweeps_by_colours(solver) -> bool:

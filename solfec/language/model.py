@@ -24,7 +24,7 @@ from .bodies import BODY, CONSTRAINT
 from .checks import BadValue, command
 from .handles import Model
 from .hints import Switch
-from .solvers import Solver, constraint_solver, refuse_variants
+from .solvers import Solver, constraint_solver
 
 
 class SOLFEC(Model):
@@ -239,7 +239,6 @@ class SOLFEC(Model):
         if session.current().compared is not None:
             raise SolfecError("SOLFEC.steps: cross-check compares runs by RUN")
         solver, duration = solver_and_duration(simulation, solver, duration)
-        refuse_variants(solver)
         return simulation.steps(constraint_solver(solver), checks.positive(duration, "duration"))
 
     @command("SOLFEC.snapshot")

@@ -15,7 +15,7 @@ from .checks import BadValue, command
 from .handles import simulation_of
 from .hints import Numbers, Switch
 from .model import SOLFEC
-from .solvers import CoSolver, Solver, constraint_solver, refuse_variants
+from .solvers import CoSolver, Solver, constraint_solver
 
 
 @command("RUN")
@@ -47,7 +47,6 @@ def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves | float, duration: fl
     if isinstance(solver, CoSolver):
         solver.run(simulation, checks.positive(duration, "duration"))
         return
-    refuse_variants(solver)
     simulation.run(constraint_solver(solver), checks.positive(duration, "duration"))
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from ..errors import SolfecError
-from ..parallel import communicator
 from ..solvers.auto import AcceleratedGaussSeidel
 from ..solvers.foreign_solver import ForeignSolver, Solves
-from ..solvers.gauss_seidel import COLOURINGS, DiagonalSolver
+from ..solvers.gauss_seidel import COLOURINGS, VARIANTS, DiagonalSolver
 from ..solvers.newton import LINEAR_SOLVERS, RELATIVE_DELTAS, NewtonSolver
 from ..solvers.penalty import PenaltySolver
 from . import checks, session
@@ -18,7 +17,6 @@ from .hints import Member, Switch, T
 
 DIAGONAL_SOLVERS = tuple(DiagonalSolver.__members__)
 FAILURES = ("CONTINUE", "EXIT", "CALLBACK")
-UPDATES = ("FULL", "MIDDLE_JACOBI", "BOUNDARY_JACOBI")
 
 
 class Solver(Members):
@@ -128,7 +126,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         'ON': sweeps are accelerated; groups of bodies that do not touch end separately (defaults 'OFF'; docs/solvers.md, Automatic solver).
     """
 
-    __slots__ = ("_variant", "_innerloops")
+    __slots__ = ()
 
     @command("GAUSS_SEIDEL_SOLVER")
     def __init__(
@@ -153,8 +151,6 @@ class GAUSS_SEIDEL_SOLVER(Solver):
             raise BadValue("failure 'CALLBACK' needs 'callback'")
         if callback is not None:
             checks.function(callback, "callback")
-        self._variant = "FULL"
-        self._innerloops = 1
         arguments = data if isinstance(data, tuple) else () if data is None else (data,)
         self._solver = AcceleratedGaussSeidel(
             epsilon,
@@ -201,32 +197,14 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         "'ON': contacts are swept by colours, on all cores; 'OFF': in the order of their keys; 'AUTO': by their number.",
     )
 
-    @property
-    def variant(self) -> str:
-        """Update between processors; it has no effect in a serial run."""
-        return self._variant
-
-    @variant.setter
-    def variant(self, value: str) -> None:
-        self._variant = checks.choice(value, "variant", UPDATES)
-
-    @property
-    def innerloops(self) -> int:
-        """Inner loops between exchanges of processors; it has no effect in a serial run."""
-        return self._innerloops
-
-    @innerloops.setter
-    def innerloops(self, value: int) -> None:
-        self._innerloops = _count(value, "innerloops")
+    variant = _stored(
+        "variant",
+        lambda value, name: checks.choice(value, name, VARIANTS),
+        "How several processes sweep together; it has no effect in one.",
+    )
+    innerloops = _stored("innerloops", _count, "Sweeps of each process between exchanges with the others; it has no effect in one process.")
 
     itershist = _recorded()
-
-
-def refuse_variants(solver) -> None:
-    """Raise SolfecError if several processes run and a solver has a variant that is not built yet."""
-    if isinstance(solver, GAUSS_SEIDEL_SOLVER) and communicator.world().size > 1:
-        if solver.variant != "FULL" or solver.innerloops != 1:
-            raise SolfecError("RUN: several processes support GAUSS_SEIDEL_SOLVER with 'variant' = 'FULL' and 'innerloops' = 1 only so far")
 
 
 def _failure(value) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from time import perf_counter
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .colours import WORD, colour
 from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
+from .sweep_stages import SweepStages
 from .sums import largest_of, ordered_nowhere, summed, words
 
 _begin = _kernels.part_sweeps.begin_parts
@@ -27,6 +29,8 @@ _finish = _kernels.part_sweeps.finish_parts
 
 FIGURES = np.arange(5)  # that a row adds to those of a sweep (fortran/solvers/part_sweeps.f90)
 NO_ROWS = np.zeros(0, np.int32)
+GROWN = 1e4  # factor by which |dR|^2 may exceed its least before a variant counts as diverging
+CLOCKS = ("GSINIT", "GSRUN", "GSCOM", "GSMCOM")  # names of Solfec-1.0
 NO_ENERGY = np.finfo(float).tiny
 UNBOUNDED = 1e300  # merit of rows with errors if there is no free energy (fortran/solvers/constraint_measures.f90)
 
@@ -34,7 +38,7 @@ UNBOUNDED = 1e300  # merit of rows with errors if there is no free energy (fortr
 class PartSweeps(ConstraintSolver):
     """Gauss-Seidel sweeps over the rows on the bodies of one part; momenta of copies are updated after every colour.
 
-    Both owners sweep a row on bodies of two owners, with the same numbers.
+    Both owners sweep a row on bodies of two owners, with the same numbers.  In the variants other than 'FULL' one of them does (sweep_stages).
 
     Parameters
     ----------
@@ -56,12 +60,16 @@ class PartSweeps(ConstraintSolver):
         self._joints = Gathering(part, whole) if part.looped.size and whole is not None else None
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
+        self._stages: SweepStages | None = None  # of variants
+        self.clocks = dict.fromkeys(CLOCKS, 0.0)  # seconds: lists and colours, sweeps, exchanges of them, exchanges after middle rows
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
         self._regard_all(local)
+        start = perf_counter()
         self._find_rows(local)
-        self._choose_rows(local, 0)
+        self._choose_rows(local, 0, self.given)
+        self._clock("GSINIT", start)
         report = self._iterate(local, self.given)
         self.given.take(local, report, self._agreed)
         return report
@@ -104,6 +112,7 @@ class PartSweeps(ConstraintSolver):
         sums, counts = np.zeros((5, max(local.n, 1)), order="F"), np.zeros(3, np.int32)
         fallbacks, iterations, error, merit, converged = 0, 0, 0.0, 0.0, False
         left = np.zeros(3, np.int64)
+        first, least = local.rows.R[:, : local.n].copy(), np.inf
         self._gather(local)
         while not converged and iterations < given.maxiter and math.isfinite(error) and math.isfinite(merit):
             iterations += 1
@@ -116,6 +125,10 @@ class PartSweeps(ConstraintSolver):
             change, driven_change, size, driven_size, postponed = totals
             fallbacks += int(left[0])
             error = _larger([_relative(change, size), _relative(driven_change, driven_size)])
+            if self._stages and not change <= GROWN * least and iterations < given.maxiter:
+                self._give_up_variant(local, first)
+                error = 1.0
+            least = min(least, max(change, given.epsilon**2 * size))
             if given.meritval < 1.0:
                 self._gather(local)
                 merit, _ = self._measured(local, noting=True)
@@ -139,12 +152,30 @@ class PartSweeps(ConstraintSolver):
         first, width = part.spans["velo"]
         self.everything = tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items()} for plan in (part.sent, part.received))
 
-    def _choose_rows(self, local, first_row: int) -> None:
+    def _give_up_variant(self, local, reactions: np.ndarray) -> None:
+        """Go over to 'FULL' for the rest of this solution, from these reactions, and tell it once."""
+        text = f"variant = {self.given.variant!r} diverges in this model: steps in which it does are solved by 'FULL'"
+        if self._agreed(text):
+            self.given.notify(f"GAUSS_SEIDEL_SOLVER: {text}")
+        self._stages = None
+        local.rows.R[:, : local.n] = reactions
+        self._choose_rows(local, 0, None)
+        self._gather(local)
+
+    def _clock(self, name: str, start: float) -> None:
+        """Add the time since `start` to that of a part of the solution."""
+        self.clocks[name] += perf_counter() - start
+
+    def _choose_rows(self, local, first_row: int, given: GaussSeidelSolver | None = None) -> None:
         """Choose the rows to sweep, from the first one on; find those of each colour, and what is exchanged after each of them.
+
+        `given` has the variant; None: 'FULL'.
 
         Rows on obstacles have no colour, since an obstacle may carry thousands: process `MOVER`, which holds all of them, sweeps them last.
         """
         part = self.part
+        variant = given.variant if given is not None and part.world.size > 1 else "FULL"
+        self._loops = given.innerloops if given is not None and part.world.size > 1 else 1
         swept, judged, last = self.held, self.counted, NO_ROWS
         if first_row:
             swept, judged = swept[swept >= first_row], judged[judged >= first_row]
@@ -155,8 +186,21 @@ class PartSweeps(ConstraintSolver):
             if part.world.rank == MOVER:
                 judged = np.append(judged, last)
         self.judged = judged
-        if self._known(swept, last):
+        if self._known(swept, last, variant):
+            if self._stages:
+                self._stages.forget()
             return
+        self.last = last
+        self._plan_last()
+        if variant == "FULL":
+            self._stages = None
+            self._colour(swept)
+        else:
+            self._stages = SweepStages(part, self.ends, swept, swept[part.mine[self.ends[1, swept]]], variant)
+
+    def _colour(self, swept: np.ndarray) -> None:
+        """Find the rows of each colour, and what is exchanged after each of them."""
+        part = self.part
         colours, used = colour(part, self.ends[:, swept])
         count = int(part.world.largest(np.array([colours.max(initial=-1) + 1.0]))[0])
         self.lists = [swept[colours == c] for c in range(count)]
@@ -166,8 +210,6 @@ class PartSweeps(ConstraintSolver):
             changed = used[c // WORD] >> c % WORD & 1 > 0
             plans = ({rank: bodies[changed[bodies]] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
             self.plans.append(tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items() if b.size} for plan in plans))
-        self.last = last
-        self._plan_last()
 
     def _plan_last(self) -> None:
         """List what `MOVER` sends after its sweep of the rows on obstacles: their reactions, and momenta of the other bodies on which they act."""
@@ -187,37 +229,51 @@ class PartSweeps(ConstraintSolver):
         none = {}, {}
         self.last_plans = ((rows, none[0]), (triples, none[1])) if part.world.rank == MOVER else ((none[0], rows), (none[1], triples))
 
-    def _known(self, swept: np.ndarray, last: np.ndarray) -> bool:
+    def _known(self, swept: np.ndarray, last: np.ndarray, variant: str) -> bool:
         """Whether the rows of all processes, and the bodies on which they act, are those of the last step, so that their colours are known."""
         ids = np.append(self.part.model.bodies.view("id"), 0)
-        state = self.part.arrangement, ids[self.ends[:, swept]], swept, ids[self.ends[:, last]], last
+        state = (self.part.arrangement, variant), ids[self.ends[:, swept]], swept, ids[self.ends[:, last]], last
         before = self._coloured
         same = before is not None and before[0] == state[0] and all(map(np.array_equal, before[1:], state[1:]))
         self._coloured = state
         return self.part.world.largest(np.array([not same], float))[0] == 0.0
 
     def _sweep(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
-        """Sweep all colours once, then the rows on obstacles; or backwards in the opposite order."""
+        """Sweep all colours or stages once, then the rows on obstacles; or backwards in the opposite order."""
 
         def visit(listed: np.ndarray) -> None:
+            start = perf_counter()
             listed = np.ascontiguousarray(listed[::-1]) if backwards else listed
-            _, status = _sweep(
-                local.handles, listed, local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter, sums, counts
-            )
-            opened(status)
+            for loop in range(self._loops):
+                figures = (sums, counts) if loop == 0 else (sums.copy(order="F"), counts.copy())  # the first loop alone counts
+                _, status = _sweep(
+                    local.handles, listed, local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter, *figures
+                )
+                opened(status)
+            self._clock("GSRUN", start)
 
-        momentum = local.triples.momentum
         if backwards:
             self._sweep_last(local, visit)
-        for listed, plan in zip(self.lists[::-1], self.plans[::-1]) if backwards else zip(self.lists, self.plans):
-            visit(listed)
-            self.part.copy_columns(momentum, *plan)
+        if self._stages:
+            self._stages.sweep(local, backwards, visit, self._clock)
+        else:
+            self._sweep_colours(local.triples.momentum, backwards, visit)
         if not backwards:
             self._sweep_last(local, visit)
+
+    def _sweep_colours(self, momentum: np.ndarray, backwards: bool, visit: Callable[[np.ndarray], None]) -> None:
+        """Sweep all colours once."""
+        for listed, plan in zip(self.lists[::-1], self.plans[::-1]) if backwards else zip(self.lists, self.plans):
+            visit(listed)
+            start = perf_counter()
+            self.part.copy_columns(momentum, *plan)
+            self._clock("GSCOM", start)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep the rows on obstacles."""
         if self.part.driven.size:
+            if self._stages:
+                self.part.copy_columns(local.triples.momentum, *self.everything)
             if self.part.world.rank == MOVER:
                 visit(self.last)
             reactions, momenta = self.last_plans
@@ -226,6 +282,8 @@ class PartSweeps(ConstraintSolver):
 
     def _gather(self, local) -> None:
         """Compute momenta from reactions; copies get those of their owners."""
+        if self._stages:
+            self.part.copy_columns(local.rows.R, *self._stages.reactions)
         opened(_begin(local.handles, local.n, self.part.model.bodies.triples.n))
         self.part.copy_columns(local.triples.momentum, *self.everything)
 

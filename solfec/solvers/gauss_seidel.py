@@ -23,6 +23,7 @@ _sweep_rows = _kernels.gauss_seidel.iterate
 SUSPICIOUS = 1e-2  # residual above which a solution whose reactions changed little counts as unsolved: they may be growing slowly
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
 COLOURINGS = ("AUTO", "ON", "OFF")
+VARIANTS = ("FULL", "RANK_COLOURS", "MIDDLE_JACOBI", "SPLIT", "BOUNDARY_JACOBI")
 
 
 def warn(text: str) -> None:
@@ -95,6 +96,8 @@ class GaussSeidelSolver(ConstraintSolver):
     colouring : str
         'ON': contacts are swept by colours, on all cores; 'OFF': one after another, in the order of their keys;
         'AUTO': by colours in models of more than 2000 constraints.
+    variant, innerloops : str, int
+        How several processes sweep together (solfec/parallel/sweep_stages.py), and how often each sweeps before it exchanges.
     error : str
         Outcome of the last solution: 'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED'.
     iters : int
@@ -107,7 +110,7 @@ class GaussSeidelSolver(ConstraintSolver):
         Receives warnings.
     """
 
-    SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring")  # kept with results
+    SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring", "variant", "innerloops")  # kept with results
     OUTCOME = ("_errors", "_merits")
     names_contradictions = rolling = True
 
@@ -140,6 +143,8 @@ class GaussSeidelSolver(ConstraintSolver):
         self.diagsolver = diagsolver
         self.reverse = False
         self.colouring = "AUTO"
+        self.variant = "FULL"
+        self.innerloops = 1
         self.iters = 0
         self.error = "OK"
         self.itershist = None

@@ -251,12 +251,17 @@ class LocalDynamics:
             assemble_blocks(self, laying_out=True, adding=False)
             for part in self._implicit_rows:
                 part.add()
-        assemble_laws(self)
-        self.regard(self.asked)
-        if constraints.user_count and (constraints.kind[: constraints.user_count] == SPRING).any():
-            self._find_held(assemble_springs(self))
+        self.make_laws()
         if self.stored:
             assemble_blocks(self, laying_out=not self.coupled, adding=True)
+
+    def make_laws(self) -> None:
+        """Make the laws of all rows, from the diagonal blocks of W."""
+        assemble_laws(self)
+        self.regard(self.asked)
+        users = self.constraints.user_count
+        if users and (self.constraints.kind[:users] == SPRING).any():
+            self._find_held(assemble_springs(self))
 
     def regard(self, asked: float) -> None:
         """Raise `rows.speed`, the size of the terms of velocities, to that of motors and springs of joints.
