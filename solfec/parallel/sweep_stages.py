@@ -214,8 +214,7 @@ class SweepStages:
             before = momentum[:, stage.changed]
             visit(stage.rows)
             start = perf_counter()
-            if stage.sent or stage.received:
-                stage.exchange(momentum, before, self._part.world)
+            stage.exchange(momentum, before, self._part.world)
             clock("GSMCOM" if stage.middle else "GSCOM", start)
         if self.variant == "SPLIT":
             self._swap(local)
