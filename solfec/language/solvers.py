@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-from ..errors import SolfecError
 from ..solvers.auto import AcceleratedGaussSeidel
 from ..solvers.foreign_solver import ForeignSolver, Solves
 from ..solvers.gauss_seidel import COLOURINGS, VARIANTS, DiagonalSolver

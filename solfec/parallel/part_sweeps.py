@@ -17,8 +17,8 @@ from .colours import WORD, colour
 from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
-from .sweep_stages import SweepStages
 from .sums import largest_of, ordered_nowhere, summed, words
+from .sweep_stages import SweepStages
 
 _begin = _kernels.part_sweeps.begin_parts
 _sweep = _kernels.part_sweeps.sweep_part
