@@ -41,6 +41,7 @@ PICTURES = {  # input: words, results, commands of the viewer
     "tutorial/ball-impact": ((), "tutorial/ball-impact-2", ("result |v|", "frame 20", BESIDE, "fit")),
     "tutorial/column": ((), "tutorial/column-400", ("result |v|", "seek to 0.8", "look -65,16", "hide side", "hide ground", "fit", "show all", "hide side")),
     "tutorial/fracture": ((), "tutorial/fracture", ("result |v|", "look -60,35", "fit")),
+    "tutorial/peeling": (("DCB", "5", "40"), "tutorial/peeling-DCB", ("result |d|", "look -65,12", "fit")),
     "tutorial/press": ((), "tutorial/press-2", ("look -70,42", "seek to 0.5", "fit")),
     "tutorial/three-basic-geometric-objects": ((), "tutorial/three-basic-geometric-objects", ("result |v|", "seek to 0.3", "look -70,15", "fit")),
     "tutorial/wall": (("0.4",), "tutorial/wall-0.4", ("result |v|", "seek to 3.36", "look -40,10", "hide ground", "fit", "show all")),
