@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import SolfecError
 from ..kinds import BodyKind
 from ..language.checks import positive
+from ..language.solvers import CoSolver
 from ..parmec.model import Model
 from .boundary import Boundary
 from .buffer import Buffer
@@ -166,8 +167,10 @@ class HybridSimulation(SolfecSimulation):
     """
 
     def __init__(self, solfec, hybrid, modeler: Modeler | None = None, handler=None):
+        if not isinstance(hybrid, CoSolver):
+            raise SolfecError(f"HybridSimulation: 'hybrid' must be a HYBRID_SOLVER, not {type(hybrid).__name__}")
         super().__init__(solfec, hybrid._solver, modeler, handler)
-        self.hybrid = hybrid
+        self.hybrid, self._joined = hybrid, False
 
     @property
     def explicit(self) -> ParticleModeler:
@@ -182,7 +185,21 @@ class HybridSimulation(SolfecSimulation):
             raise SolfecError("HybridSimulation: the particles meet their bodies in the first 'run'")
         return self.hybrid._particles
 
+    def begin_step(self) -> None:
+        """Refuse steps outside of `run`, which would leave the explicit engine behind."""
+        if not self._joined:
+            raise SolfecError("HybridSimulation: both engines make their steps together in 'run' only")
+        super().begin_step()
+
     def run(self, duration: float) -> None:
-        """Run both models for a duration, as RUN does with HYBRID_SOLVER."""
-        for _ in self.hybrid.steps(self.open_step.simulation, positive(duration, "duration"), advance=self.step):
-            pass
+        """Run both models for a duration, as RUN does with HYBRID_SOLVER; do nothing in READ mode."""
+        duration, simulation = positive(duration, "duration"), self.open_step.simulation
+        if simulation.mode == "READ":
+            self.hybrid.run(simulation, duration)
+            return
+        self._joined = True
+        try:
+            for _ in self.hybrid.steps(simulation, duration, advance=self.step):
+                pass
+        finally:
+            self._joined = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from time import perf_counter
 
 import numpy as np
 
@@ -30,7 +29,6 @@ _finish = _kernels.part_sweeps.finish_parts
 FIGURES = np.arange(5)  # that a row adds to those of a sweep (fortran/solvers/part_sweeps.f90)
 NO_ROWS = np.zeros(0, np.int32)
 GROWN = 1e4  # factor by which |dR|^2 may exceed its least before a variant counts as diverging
-CLOCKS = ("GSINIT", "GSRUN", "GSCOM", "GSMCOM")  # names of Solfec-1.0
 NO_ENERGY = np.finfo(float).tiny
 UNBOUNDED = 1e300  # merit of rows with errors if there is no free energy (fortran/solvers/constraint_measures.f90)
 
@@ -61,15 +59,12 @@ class PartSweeps(ConstraintSolver):
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
         self._stages: SweepStages | None = None  # of variants
-        self.clocks = dict.fromkeys(CLOCKS, 0.0)  # seconds: lists and colours, sweeps, exchanges of them, exchanges after middle rows
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
         self._regard_all(local)
-        start = perf_counter()
         self._find_rows(local)
         self._choose_rows(local, 0, self.given)
-        self._clock("GSINIT", start)
         report = self._iterate(local, self.given)
         self.given.take(local, report, self._agreed)
         return report
@@ -162,10 +157,6 @@ class PartSweeps(ConstraintSolver):
         self._choose_rows(local, 0, None)
         self._gather(local)
 
-    def _clock(self, name: str, start: float) -> None:
-        """Add the time since `start` to that of a part of the solution."""
-        self.clocks[name] += perf_counter() - start
-
     def _choose_rows(self, local, first_row: int, given: GaussSeidelSolver | None = None) -> None:
         """Choose the rows to sweep, from the first one on; find those of each colour, and what is exchanged after each of them.
 
@@ -242,7 +233,6 @@ class PartSweeps(ConstraintSolver):
         """Sweep all colours or stages once, then the rows on obstacles; or backwards in the opposite order."""
 
         def visit(listed: np.ndarray) -> None:
-            start = perf_counter()
             listed = np.ascontiguousarray(listed[::-1]) if backwards else listed
             for loop in range(self._loops):
                 figures = (sums, counts) if loop == 0 else (sums.copy(order="F"), counts.copy())  # the first loop alone counts
@@ -250,12 +240,11 @@ class PartSweeps(ConstraintSolver):
                     local.handles, listed, local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter, *figures
                 )
                 opened(status)
-            self._clock("GSRUN", start)
 
         if backwards:
             self._sweep_last(local, visit)
         if self._stages:
-            self._stages.sweep(local, backwards, visit, self._clock)
+            self._stages.sweep(local, backwards, visit)
         else:
             self._sweep_colours(local.triples.momentum, backwards, visit)
         if not backwards:
@@ -265,9 +254,7 @@ class PartSweeps(ConstraintSolver):
         """Sweep all colours once."""
         for listed, plan in zip(self.lists[::-1], self.plans[::-1]) if backwards else zip(self.lists, self.plans):
             visit(listed)
-            start = perf_counter()
             self.part.copy_columns(momentum, *plan)
-            self._clock("GSCOM", start)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep the rows on obstacles."""

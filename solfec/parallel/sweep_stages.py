@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import perf_counter
 
 import numpy as np
 
@@ -51,8 +50,6 @@ class Stage:
         For each process that gets changes, their places among `changed`.
     received : dict
         For each process that sends some, the triples that they change.
-    middle : bool
-        Whether the rows are middle ones.
     """
 
     rows: np.ndarray
@@ -60,7 +57,6 @@ class Stage:
     weights: np.ndarray | float = 1.0
     sent: dict[int, np.ndarray] = field(default_factory=dict)
     received: dict[int, np.ndarray] = field(default_factory=dict)
-    middle: bool = False
 
     def exchange(self, momentum: np.ndarray, before: np.ndarray, world) -> None:
         """Add the changes that all processes have made, in the order of their numbers, so that all of them get the same bits."""
@@ -91,8 +87,6 @@ class SweepStages:
     ----------
     counts : ndarray (4,)
         Numbers of top, middle, bottom and inner rows of this process.
-    colours : int
-        Number of colours of processes.
 
     Raises
     ------
@@ -153,16 +147,14 @@ class SweepStages:
         if not by_colours:  # rows of the boundary count as middle ones: nothing but their being coupled matters
             kinds = np.where(kinds == INNER, INNER, MIDDLE)
         self.counts = np.bincount(kinds[self._swept], minlength=4)
-        self.colours = int(colours.max()) + 1 if by_colours else 1
-        self._middle: range = range(0)
         if self.variant == "MIDDLE_JACOBI":
             self._refuse_many(world.total(self.counts.astype(np.int64)))
-            self._of_row, self._count, self._middle = kinds, 4, range(1, 2)
+            self._of_row, self._count = kinds, 4
         elif self.variant == "RANK_COLOURS":
             turn = int(colours.max()) - mine
             last = int(colours.max()) + 1
             self._of_row = np.choose(kinds, [np.zeros_like(turn), 1 + turn, np.full_like(turn, last + 1), np.full_like(turn, last + 2)])
-            self._count, self._middle = last + 3, range(1, last + 1)
+            self._count = last + 3
         else:
             self._of_row, self._count = np.zeros(self._held.size, int), 1
 
@@ -192,7 +184,7 @@ class SweepStages:
             bodies = shared[changers[other, shared]]
             if other != rank and bodies.size:
                 received[other] = ranges(first[bodies], width[bodies])
-        stage = Stage(self._held[chosen & self._swept].astype(np.int32), ranges(first[mine], width[mine]), 1.0, sent, received, number in self._middle)
+        stage = Stage(self._held[chosen & self._swept].astype(np.int32), ranges(first[mine], width[mine]), 1.0, sent, received)
         if self.variant == "SPLIT":
             self._masses = np.ones(part.model.bodies.triples.n)
             self._masses[ranges(first, width)] = np.repeat(np.maximum(changers[:, :-1].sum(axis=0), 1), width)
@@ -201,11 +193,8 @@ class SweepStages:
 
     # --- sweeps -----------------------------------------------------------------------------------------------
 
-    def sweep(self, local, backwards: bool, visit: Callable[[np.ndarray], None], clock: Callable[[str, float], None]) -> None:
-        """Sweep all rows once; or backwards, in the opposite order.
-
-        `clock (name, start)` notes the time that has passed since `start`.
-        """
+    def sweep(self, local, backwards: bool, visit: Callable[[np.ndarray], None]) -> None:
+        """Sweep all rows once; or backwards, in the opposite order."""
         momentum = local.triples.momentum
         if self.variant == "SPLIT":
             momentum[:, : self._masses.size] /= np.sqrt(self._masses)
@@ -213,9 +202,7 @@ class SweepStages:
         for stage in self.stages[::-1] if backwards else self.stages:
             before = momentum[:, stage.changed]
             visit(stage.rows)
-            start = perf_counter()
             stage.exchange(momentum, before, self._part.world)
-            clock("GSMCOM" if stage.middle else "GSCOM", start)
         if self.variant == "SPLIT":
             self._swap(local)
             momentum[:, : self._masses.size] *= np.sqrt(self._masses)

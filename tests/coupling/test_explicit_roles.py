@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
+import test_hybrid_solver
 from test_hybrid_solver import FALL, ON_SPRING, PARTICLE, Scene
 
-from solfec import RUN
+from solfec import GAUSS_SEIDEL_SOLVER, RUN, SEEK, SOLFEC
 from solfec.coupling.toolbox import Buffer, HybridSimulation, OpenStep, SolfecCollisionHandler
 from solfec.errors import SolfecError
 
@@ -57,6 +60,29 @@ def test_a_handler_of_ones_own_finds_the_contacts_beside_the_explicit_engine():
     made = scene()
     HybridSimulation(made.solfec, made.hybrid, handler=Blind(OpenStep(made.solfec))).run(0.2)
     assert made.solfec.ncon == 0 and made.explicit.control.time[0] == pytest.approx(0.205)  # the engine is half an implicit step ahead
+
+
+def test_what_would_leave_the_explicit_engine_behind_is_refused():
+    made = scene()
+    with pytest.raises(SolfecError, match="'hybrid' must be a HYBRID_SOLVER, not GAUSS_SEIDEL_SOLVER"):
+        HybridSimulation(made.solfec, GAUSS_SEIDEL_SOLVER(1e-6, 100))
+    simulation = HybridSimulation(made.solfec, made.hybrid)
+    for _ in range(2):
+        with pytest.raises(SolfecError, match="in 'run' only"):
+            simulation.step()
+        simulation.run(0.02)
+    assert made.solfec.time == pytest.approx(0.04) and made.explicit.control.time[0] == pytest.approx(0.045)
+
+
+def test_results_are_read_as_by_run(monkeypatch):
+    made = scene(output="out/read")
+    HybridSimulation(made.solfec, made.hybrid).run(0.05)
+    end = made.body.conf
+    monkeypatch.setattr(test_hybrid_solver, "SOLFEC", functools.partial(SOLFEC, mode="READ"))
+    again = scene(output="out/read")
+    HybridSimulation(again.solfec, again.hybrid).run(0.05)
+    SEEK(again.solfec, 0.05)
+    assert again.solfec.mode == "READ" and again.body.conf == end
 
 
 def test_particles_are_bodies_of_the_buffer():
