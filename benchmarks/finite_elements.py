@@ -129,7 +129,7 @@ def cubes_step(build, repeat: int, steps: int = 16) -> str:
             model.advance(solver)
             taken = 1e3 * (perf_counter() - start)
             if taken < best:
-                split = " ".join(f"{phase} {1e3 * seconds:.2f}" for phase, seconds in model.timings.items())
+                split = " ".join(f"{phase} {1e3 * model.timings[phase]:.2f}" for phase in PHASES)
                 best, text = taken, f"{model.constraints.n} contacts, {model.report.iterations} sweeps ({split})"
     return f"{best:.2f} ms/step, {text}"
 

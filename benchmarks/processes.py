@@ -56,7 +56,7 @@ class Watched:
     """A communicator that adds up the processor time which processes spend on messages and waits."""
 
     def __init__(self, given):
-        self.given, self.rank, self.size, self.spent = given, given.rank, given.size, 0.0
+        self.given, self.rank, self.size, self.traffic, self.spent = given, given.rank, given.size, given.traffic, 0.0
 
     def __getattr__(self, name: str):
         called = getattr(self.given, name)

@@ -32,7 +32,6 @@ REACH = 0.5  # reach of parts over the mean width of a body of median size
 LASTING = 8  # steps for which copies last, if bodies keep their speeds
 BETTER = 0.95  # largest load of a new partition, over that of the old one, for which bodies are worth moving
 PATIENCE = 0.1  # seconds between looks for the file STOP
-PHASE = "PARBAL"
 SHARED = GaussSeidelSolver, PenaltySolver, AutoSolver, NewtonSolver  # solvers of models in parts
 #: Columns in which processes compare the models that they have made: of bodies, of constraints, and of the tables of shapes.
 COMPARED = ("kind", "scheme", "form", "law", "lame", "enhanced", "conserving", "rotation_disabled", "selfcontact", "damping", "mass", "volume", "centre", "tensor")
@@ -141,7 +140,7 @@ class Divided:
 
     def divide(self) -> None:
         """Make the parts from the whole model."""
-        whole, world = self.whole, self.world
+        whole, world, began = self.whole, self.world, perf_counter()
         self.part = None
         if world.size == 1 and not is_divisible(whole, self.solver):  # a callback has put something else
             return
@@ -166,6 +165,8 @@ class Divided:
         self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving], whole.step))
         self._solver = self._solver_of_parts()
         self._looks, self._due, self._used = 0, False, 0.0
+        if world.size > 1:
+            whole.timings["PARBAL"] += perf_counter() - began
 
     def _solver_of_parts(self) -> PartSweeps:
         """Return what solves for the reactions in this part together with the others."""
@@ -186,10 +187,16 @@ class Divided:
 
     def _make_sure(self) -> None:
         """Rearrange the parts before bodies come within reach of others that their parts do not hold, and where loads differ."""
-        part, world, balance = self.part, self.world, self.balance
-        uneven = self._due and imbalance(self._loads) > balance.tolerance
-        if world.size == 1 or self._used <= 0.25 and not uneven:
+        uneven = self._due and imbalance(self._loads) > self.balance.tolerance
+        if self.world.size == 1 or self._used <= 0.25 and not uneven:
             return
+        began = perf_counter()
+        self._rearrange(uneven)
+        self.whole.timings["PARBAL"] += perf_counter() - began
+
+    def _rearrange(self, uneven: bool) -> None:
+        """Make parts hold other bodies; `uneven`: loads differ."""
+        part, world, balance = self.part, self.world, self.balance
         part.model.states.update_shapes()  # they are those of mid-step
         mine = part.places(part.owned, part.weights(balance.weightfactor))
         places = type(mine).joined(world.gathered(mine))
@@ -235,9 +242,9 @@ class Divided:
             whole.time, whole.step_number, whole.step, whole.clock_origin = model.time, model.step_number, model.step, model.clock_origin
             whole.report = model.report
             whole.constraints.next_id = model.constraints.next_id
-            for phase, seconds in model.timings.items():
-                whole.timings[phase] += seconds
-                model.timings[phase] = 0.0
+            for clock, seconds in model.timings.items():
+                whole.timings[clock] += seconds
+                model.timings[clock] = 0.0
         if whole.extents is not None:
             self._remove_lost()
 
@@ -247,7 +254,7 @@ class Divided:
         if not self.world.largest(np.array([float(lost.size)]))[0]:
             return
         gone = np.concatenate(self.world.gathered(lost))
-        self.collect(everywhere=True)
+        self.show()
         self.whole.remove_lost(np.isin(self.whole.bodies.view("id"), gone))
         self.constraints = self.whole.constraints.n
         self.divide()
@@ -297,20 +304,21 @@ class Divided:
 
     # --- the whole model -----------------------------------------------------------------------------------
 
-    def collect(self, everywhere: bool = False) -> None:
-        """Bring the whole model of process 0, or those of all processes, up to date."""
+    def collect(self) -> None:
+        """Bring the whole model of process 0 up to date; its clocks show the longest times of all processes, and the others' zero."""
         if self.world.size == 1:
             return
-        state = state_of(self.part)
-        states = self.world.gathered(state) if everywhere else self.world.collected(state)
-        if states is not None:
-            take_states(self.whole, states)
-        if everywhere:
-            self.whole.states.update_shapes()
+        clocks = self.whole.timings
+        found = self.world.collected((state_of(self.part), dict(clocks)))
+        if found is not None:
+            take_states(self.whole, [state for state, _ in found])
+        clocks.update({clock: max((times[clock] for _, times in found or ()), default=0.0) for clock in clocks})
 
     def show(self) -> None:
         """Bring the whole model of all processes up to date, for functions of the user."""
-        self.collect(everywhere=True)
+        if self.world.size > 1:
+            take_states(self.whole, self.world.gathered(state_of(self.part)))
+            self.whole.states.update_shapes()
 
     def take(self) -> None:
         """Take over what functions of the user have changed in the whole model, the same in all processes."""
@@ -320,7 +328,7 @@ class Divided:
 
     def end(self) -> None:
         """End the course: all processes have the whole model."""
-        self.collect(everywhere=True)
+        self.show()
         self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
         if self.part is None:
             return

@@ -11,7 +11,7 @@ from time import localtime, monotonic, strftime
 from .bodies.table import BodyKind
 from .domain import Domain
 from .terminal import REWRITE, Printed, discard
-from .time_step import PHASES
+from .time_step import CLOCKS, PHASES
 
 KIND_NAMES = {
     BodyKind.OBSTACLE: ("obstacle", "obstacles"),
@@ -42,7 +42,7 @@ class Progress:
         self.directory = directory
         self.stream = None if quiet else sys.stdout
         self.terminal = self.stream is not None and self.stream.isatty()
-        self.seconds = dict.fromkeys(PHASES, 0.0)  # spent in each phase up to the last stored frame
+        self.seconds = dict.fromkeys(CLOCKS, 0.0)  # that clocks have shown up to the last stored frame
         self._line_open = False
 
     def begin(self, domain: Domain, duration: float) -> None:
@@ -152,7 +152,7 @@ class Progress:
         """Replace STATE as a whole, so that a reader never sees a part of it; failures never stop a run."""
         if self.directory is None:
             return
-        seconds = {phase: self.seconds[phase] + domain.timings[phase] for phase in PHASES}
+        seconds = {phase: self.seconds[phase] + domain.timings[phase] for phase in (*PHASES, "PARBAL")}
         total = sum(seconds.values()) or 1.0
         lines = [
             f"DATE: {strftime('%Y-%m-%d %H:%M:%S', localtime())}",
@@ -163,7 +163,7 @@ class Progress:
             f"BOXES: {domain.geometry.primitives.n}",
             f"CONSTRAINTS: {constraints}",
             f"SPARSIFIED: {domain.sparsified}",
-            *(f"{phase}: {100 * seconds[phase] / total:.1f} %" for phase in PHASES),
+            *(f"{phase}: {100 * spent / total:.1f} %" for phase, spent in seconds.items()),
         ]
         temporary = os.path.join(self.directory, "STATE.new")
         try:

@@ -16,13 +16,16 @@ from .contact.phase import Detection
 from .solvers import supports
 
 PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step; names of Solfec-1.0
+#: Clocks of several processes: division of bodies; of sweeps, which are a part of CONSOL, preparation, computation, messages, and those of middle rows.
+SHARED_CLOCKS = ("PARBAL", "GSINIT", "GSRUN", "GSCOM", "GSMCOM")
+CLOCKS = PHASES + SHARED_CLOCKS
 
 
 class Timings(dict):
-    """Seconds spent in phases."""
+    """Seconds that clocks show."""
 
     def __init__(self):
-        super().__init__(dict.fromkeys(PHASES, 0.0))
+        super().__init__(dict.fromkeys(CLOCKS, 0.0))
         self._last = 0.0
 
     def start(self) -> None:

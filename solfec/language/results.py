@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import SolfecError
 from ..results import history
 from ..suggestions import did_you_mean
-from ..time_step import PHASES
+from ..time_step import CLOCKS
 from . import checks, session
 from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command
@@ -21,7 +21,6 @@ from .model import SOLFEC
 
 JOINT_MEMBERS = ("ANGLE", "TURNING", "TRAVEL", "SPEED", "DISTANCE", "TORQUE", "THRUST", "TENSION")
 REACTIONS = ("FX", "FY", "FZ", "TX", "TY", "TZ")
-CLOCKS = (*PHASES, "PARBAL")  # of TIMING; serial runs have no balancing
 
 
 class _Energies(NamedTuple):
@@ -245,7 +244,7 @@ def TIMING(solfec: SOLFEC, kind: str) -> float:
     ----------
     solfec : SOLFEC
     kind : str
-        'TIMINT', 'CONUPD', 'CONDET', 'LOCDYN', 'CONSOL' or 'PARBAL' (0 in serial runs).
+        'TIMINT', 'CONUPD', 'CONDET', 'LOCDYN', 'CONSOL'; 'PARBAL', 'GSINIT', 'GSRUN', 'GSCOM', 'GSMCOM' (0 in serial runs).
 
     Returns
     -------
@@ -254,7 +253,7 @@ def TIMING(solfec: SOLFEC, kind: str) -> float:
     simulation = simulation_of(solfec)
     kind = checks.choice(kind, "kind", CLOCKS)
     simulation.load_first()
-    return float(simulation.domain.timings.get(kind, 0.0))
+    return float(simulation.domain.timings[kind])
 
 
 # --- HISTORY -----------------------------------------------------------------------------------------------
@@ -367,6 +366,8 @@ def _point_item(body, point, entity: str, name: str, simulation):
         body = body._id
     elif not isinstance(body, str):
         raise BadType(f"'{name}: body' must be a BODY object or a label, not {checks.kind_of(body)}")
-    elif simulation.mode == "READ" and body not in simulation.reader.labels.values():
-        session.warn(f"HISTORY: '{name}': no body of the results is labelled {body!r}{did_you_mean(body, simulation.reader.labels.values())}")
+    else:  # it may be that of a body that never came to be
+        known = simulation.reader.labels.values() if simulation.mode == "READ" else simulation.labels.union(simulation.domain.body_labels.values())
+        if body not in known and (simulation.mode == "READ" or simulation.domain.step_number):
+            session.warn(f"HISTORY: '{name}': no body of the results is labelled {body!r}{did_you_mean(body, known)}")
     return body, point, entity

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,11 +22,37 @@ LOOKS, NAP = 30, 2e-5  # looks for messages before a process that waits sleeps, 
 PAUSES = 1e-4, 1e-2  # shortest and longest time between two looks at whether the others have come [s]
 
 
+@dataclass
+class Traffic:
+    """What a process has sent to others so far.
+
+    Attributes
+    ----------
+    messages, bytes : int
+        Arrays that it has sent to other processes by `exchange`, and their size.
+    reductions : int
+        Sums and maxima over all processes.
+    seconds : float
+        Wall time of its calls, with waits for others.
+    """
+
+    messages: int = 0
+    bytes: int = 0
+    reductions: int = 0
+    seconds: float = 0.0
+
+    def count(self, outgoing: dict[int, np.ndarray]) -> None:
+        """Count messages."""
+        self.messages += len(outgoing)
+        self.bytes += sum(array.nbytes for array in outgoing.values())
+
+
 class Communicator(Protocol):
     """Communication of process number `rank` of `size` processes, all of which make the same calls."""
 
     rank: int
     size: int
+    traffic: Traffic
 
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
         """Send arrays to ranks, and fill arrays with what ranks send."""
@@ -50,6 +77,9 @@ class Alone:
     """Communication of a single process."""
 
     rank, size = 0, 1
+
+    def __init__(self):
+        self.traffic = Traffic()
 
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
         """Do nothing: there are no other processes."""
@@ -92,35 +122,41 @@ class MessagePassing:
         from mpi4py import MPI
 
         self.world, self._max, self._sum, self._all = world, MPI.MAX, MPI.SUM, MPI.Request.Testall
-        self.rank, self.size = world.Get_rank(), world.Get_size()
+        self.rank, self.size, self.traffic = world.Get_rank(), world.Get_size(), Traffic()
         self._meetings = world.Dup()  # a process that has taken another way must not disturb messages
 
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
         """Send arrays to ranks, and fill arrays with what ranks send."""
+        began = time.perf_counter()
         requests = [self.world.Irecv(array, rank) for rank, array in incoming.items()]
         requests += [self.world.Isend(array, rank) for rank, array in outgoing.items()]
         if requests:
-            self._wait(requests)
+            self._wait(requests, began)
+            self.traffic.count(outgoing)
 
-    def _wait(self, requests: list) -> None:
-        """Wait for messages; a long wait leaves the core to others, such as the process for which this one waits."""
-        for _ in range(LOOKS):
-            if self._all(requests):
-                return
+    def _wait(self, requests: list, began: float) -> None:
+        """Wait for messages, begun at some time; a long wait leaves the core to others, such as the process for which this one waits."""
+        looks = 0
         while not self._all(requests):
-            time.sleep(NAP)
+            looks += 1
+            if looks >= LOOKS:
+                time.sleep(NAP)
+        self.traffic.seconds += time.perf_counter() - began
+
+    def _reduced(self, values: np.ndarray, operation) -> np.ndarray:
+        """Return element-wise results of an operation over all processes."""
+        began, result = time.perf_counter(), np.empty_like(values)
+        self._wait([self.world.Iallreduce(values, result, operation)], began)
+        self.traffic.reductions += 1
+        return result
 
     def largest(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise maximum over all processes."""
-        result = np.empty_like(values)
-        self._wait([self.world.Iallreduce(values, result, self._max)])
-        return result
+        return self._reduced(values, self._max)
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise sum of integers over all processes."""
-        result = np.empty_like(values)
-        self._wait([self.world.Iallreduce(values, result, self._sum)])
-        return result
+        return self._reduced(values, self._sum)
 
     def gathered(self, thing: Any) -> list:
         """Return what each process has given, in all of them."""

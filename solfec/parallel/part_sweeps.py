@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from time import perf_counter
 
 import numpy as np
 
@@ -62,9 +63,11 @@ class PartSweeps(ConstraintSolver):
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
+        began = perf_counter()
         self._regard_all(local)
         self._find_rows(local)
         self._choose_rows(local, 0, self.given)
+        self.part.model.timings["GSINIT"] += perf_counter() - began
         report = self._iterate(local, self.given)
         self.given.take(local, report, self._agreed)
         return report
@@ -100,6 +103,7 @@ class PartSweeps(ConstraintSolver):
     def _iterate(self, local, given: GaussSeidelSolver, whole: bool = True) -> SolverReport:
         """Sweep the chosen rows until their reactions stop changing, then compute velocities and errors; `whole`: these are all rows."""
         part = self.part
+        began = perf_counter(), *self._seconds_of_messages()
         given.make_room()
         if given.meritval < 1.0 and not self._any_velocity(local):
             local.rows.R[:, : local.n] = 0.0  # as in fortran/solvers/gauss_seidel.f90
@@ -136,7 +140,23 @@ class PartSweeps(ConstraintSolver):
         if whole and not left[1:].any() and residual == 0.0:  # all errors are within round-off; reactions may keep changing
             converged = converged or given.meritval >= 1.0 or merit <= given.meritval
         status = 3 if left[2] or not math.isfinite(error) else 2 if left[1] else int(not converged)
-        return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks)
+        self._count_seconds(*began)
+        if self._stages is None:
+            return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=len(self.lists))
+        sets = tuple(self._stages.total.tolist())
+        return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=self._stages.colours, sets=sets)
+
+    def _seconds_of_messages(self) -> tuple[float, float]:
+        """Return the wall time of all messages so far, and of those about middle rows."""
+        return self.part.world.traffic.seconds, self._stages.seconds_of_middle if self._stages else 0.0
+
+    def _count_seconds(self, began: float, messages: float, of_middle: float) -> None:
+        """Count the time since `began` to the clocks of sweeps; `messages`, `of_middle` are the times of messages until then."""
+        clocks, (all_messages, all_of_middle) = self.part.model.timings, self._seconds_of_messages()
+        spent, middle = all_messages - messages, max(all_of_middle - of_middle, 0.0)  # a variant that diverges leaves its stages
+        clocks["GSRUN"] += perf_counter() - began - spent
+        clocks["GSCOM"] += spent - middle
+        clocks["GSMCOM"] += middle
 
     def _find_rows(self, local) -> None:
         """Find the rows on own bodies, those that this process counts, and the triples of all copies."""

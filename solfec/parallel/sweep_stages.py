@@ -87,6 +87,12 @@ class SweepStages:
     ----------
     counts : ndarray (4,)
         Numbers of top, middle, bottom and inner rows of this process.
+    total : ndarray (4,)
+        Those of all processes.
+    colours : int
+        Number of colours of processes.
+    seconds_of_middle : float
+        Wall time of the messages about middle rows so far.
 
     Raises
     ------
@@ -104,6 +110,7 @@ class SweepStages:
         self._classify()
         self.stages = [self._stage(number) for number in range(self._count)]
         self._columns: dict | None = None
+        self.seconds_of_middle = 0.0
 
     # --- who sweeps what --------------------------------------------------------------------------------------
 
@@ -147,14 +154,15 @@ class SweepStages:
         if not by_colours:  # rows of the boundary count as middle ones: nothing but their being coupled matters
             kinds = np.where(kinds == INNER, INNER, MIDDLE)
         self.counts = np.bincount(kinds[self._swept], minlength=4)
+        self.total, self.colours = world.total(self.counts.astype(np.int64)), int(colours.max()) + 1
+        self._of_middle = range(0)  # stages
         if self.variant == "MIDDLE_JACOBI":
-            self._refuse_many(world.total(self.counts.astype(np.int64)))
-            self._of_row, self._count = kinds, 4
+            self._refuse_many(self.total)
+            self._of_row, self._count, self._of_middle = kinds, 4, range(MIDDLE, MIDDLE + 1)
         elif self.variant == "RANK_COLOURS":
-            turn = int(colours.max()) - mine
-            last = int(colours.max()) + 1
+            turn, last = self.colours - 1 - mine, self.colours
             self._of_row = np.choose(kinds, [np.zeros_like(turn), 1 + turn, np.full_like(turn, last + 1), np.full_like(turn, last + 2)])
-            self._count = last + 3
+            self._count, self._of_middle = last + 3, range(1, last + 1)
         else:
             self._of_row, self._count = np.zeros(self._held.size, int), 1
 
@@ -199,10 +207,15 @@ class SweepStages:
         if self.variant == "SPLIT":
             momentum[:, : self._masses.size] /= np.sqrt(self._masses)
             self._divide_masses(local)
-        for stage in self.stages[::-1] if backwards else self.stages:
+        world = self._part.world
+        for number in range(self._count)[::-1] if backwards else range(self._count):
+            stage = self.stages[number]
             before = momentum[:, stage.changed]
             visit(stage.rows)
-            stage.exchange(momentum, before, self._part.world)
+            began = world.traffic.seconds
+            stage.exchange(momentum, before, world)
+            if number in self._of_middle:
+                self.seconds_of_middle += world.traffic.seconds - began
         if self.variant == "SPLIT":
             self._swap(local)
             momentum[:, : self._masses.size] *= np.sqrt(self._masses)

@@ -11,7 +11,7 @@ import numpy as np
 from ..bodies.point_values import cauchy_stress, components
 from ..bodies.table import BodyKind, Energy
 from ..errors import SolfecError
-from ..time_step import PHASES
+from ..time_step import CLOCKS
 from . import layout
 from .gather import Places, gather, rows, runs
 from .meshes import MeshPoint, stored_mesh
@@ -20,13 +20,13 @@ TOLERANCE = 1e-6  # part of a step: frames this little outside of the interval c
 POINT_ENTITIES = ("CX", "CY", "CZ", "DX", "DY", "DZ", "VX", "VY", "VZ")
 STRESS_ENTITIES = ("SX", "SY", "SZ", "SXY", "SXZ", "SYZ", "MISES")
 CONSTRAINT_ENTITIES = ("GAP", "R", "U", "CR", "CU")
-NUMBERS = {"STEP": "step", "MERIT": "merit", "RESIDUAL": "residual", "CONS": "constraints", "BODS": "bodies", "DELBODS": "deleted", "NEWBODS": "born"}
+NUMBERS = {
+    "STEP": "step", "MERIT": "merit", "RESIDUAL": "residual", "CONS": "constraints", "BODS": "bodies", "DELBODS": "deleted", "NEWBODS": "born",
+    "GSCOLORS": "colours", "GSTOP": "top", "GSMID": "middle", "GSBOT": "bottom", "GSINN": "inner",
+}  # fmt: skip
 ITERATIONS = {"GSITERS": b"GAUSS", "NTITERS": b"NEWTON", "TSITERS": b"TEST"}
-NOTHING_RECORDED = (
-    "PARBAL", "GSCOLORS", "GSBOT", "GSMID", "GSTOP", "GSINN", "GSINIT", "GSRUN", "GSCOM", "GSMCOM", "NEWCONS",
-    "BSITERS", "LININIT", "LINUPD", "LINMV", "LINPRE", "LINRUN", "LINCOM",
-)  # fmt: skip
-NAMES = (*PHASES, *NUMBERS, *ITERATIONS, *NOTHING_RECORDED)
+NOTHING_RECORDED = ("NEWCONS", "BSITERS", "LININIT", "LINUPD", "LINMV", "LINPRE", "LINRUN", "LINCOM")
+NAMES = (*CLOCKS, *NUMBERS, *ITERATIONS, *NOTHING_RECORDED)
 
 
 @dataclass

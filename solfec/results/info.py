@@ -11,6 +11,8 @@ import numpy as np
 from ..bodies.table import Energy
 from ..errors import shown
 from ..lives import Cause
+from ..time_step import SHARED_CLOCKS
+from . import layout
 from .journal import journal_path
 from .reader import ResultsReader
 
@@ -63,8 +65,18 @@ def frames(reader) -> dict:
         "energy": {energy.name.lower(): float(last["energy"][energy]) for energy in Energy},
         "bulk materials": [material["label"] for material in materials["bulk"]],
         "surface materials": [material["label"] for material in materials["surface"]],
-        "seconds": {phase: float(steps[phase].sum()) for phase in reader.phases},
+        "seconds": {phase: float(steps[phase].sum()) for phase in (*reader.phases, "PARBAL") if phase in reader.phases or steps[phase].any()},
+        "sweeps": sweeps(steps),
     }
+
+
+def sweeps(steps: np.ndarray) -> dict:
+    """Return facts about sweeps by colours in the last frame, and the seconds that all of them took; {} without such sweeps."""
+    last = steps[-1]
+    if not last["colours"]:
+        return {}
+    rows = {name: int(last[name]) for name in layout.ROW_SETS}
+    return {"colours": int(last["colours"]), "rows": rows if any(rows.values()) else {}, "seconds": {clock: float(steps[clock].sum()) for clock in SHARED_CLOCKS if clock != "PARBAL"}}
 
 
 def text(facts: dict) -> str:
@@ -100,6 +112,11 @@ def text(facts: dict) -> str:
     if total > 0.0:
         shares = ", ".join(f"{phase} {100 * seconds / total:.0f} %" for phase, seconds in facts["seconds"].items())
         line("run time", f"{total:.3g} s: {shares}")
+    if facts["sweeps"]:
+        colours, rows, spent = facts["sweeps"].values()
+        listed = ", ".join(f"{count} {name} rows" for name, count in rows.items())
+        kind = f"of processes: {listed}" if rows else "of constraints"
+        line("sweeps", f"by {colours} colours {kind}; " + ", ".join(f"{clock} {seconds:.3g} s" for clock, seconds in spent.items() if seconds))
     return "\n".join(lines)
 
 

@@ -17,7 +17,7 @@ from ..contact.geometry import FaceTable, PrimitiveTable
 from ..element_types import MOST_FACES, MOST_NODES
 from ..kinds import BodyKind, ConstraintKind, Form, Motor, PrimitiveKind, Scheme
 from ..lives import Cause
-from ..time_step import PHASES
+from ..time_step import CLOCKS
 
 FORMAT = "solfec results"
 VERSION = 3
@@ -116,13 +116,15 @@ CONSTRAINT = np.dtype(
     + ConstraintTable.record(CONTACT_COLUMNS).descr
 )
 USER = ConstraintTable.record(USER_ONLY)
+ROW_SETS = ("top", "middle", "bottom", "inner")  # of sweeps by colours of processes
 STEP = np.dtype(
     [("time", "<f8"), ("step", "<f8"), ("step_number", "<i8")]
     + [(part + suffix, "<i8") for part in ("bodies", "constraints", "user") for suffix in ("", "_first")]
     + [(name, "<i8") for name in ("list_first", "conf_first", "velo_first", "contacts", "sparsified", "born", "deleted")]
     + [(name, "<f8") for name in ("iterations", "error", "merit", "residual", "minimum_gap")]
     + [("solver", "S24"), ("energy", "<f8", (6,))]
-    + [(phase, "<f8") for phase in PHASES]
+    + [(clock, "<f8") for clock in CLOCKS]
+    + [(name, "<i8") for name in ("colours", *ROW_SETS)]
     + [("clock_time", "<f8"), ("clock_step", "<i8"), ("next_body_id", "<i8"), ("next_constraint_id", "<i8")]
     + [("factor_nodes", "<i8"), ("factor_first", "<i8"), ("factor_fewest", "<i8"), ("factor_spent", "<i8"), ("factor_pivoted", "<i8")]
     + [("settings", "<i8"), ("run", "<i8"), ("output", "<f8", (4,)), ("callback", "<f8", (4,))]
@@ -148,7 +150,9 @@ STEP_DESCRIPTIONS = {
     "minimum_gap": ("L", "smallest contact gap, 0 without contacts"),
     "solver": ("", "class of the solver"),
     "energy": ("E", "of all bodies, contacts counted once: KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION, DISSIPATED"),
-    **{phase: ("s", "wall time of the phase since the previous frame") for phase in PHASES},
+    **{clock: ("s", "wall time of the phase since the previous frame, the longest of all processes") for clock in CLOCKS},
+    "colours": ("1", "colours of the last sweeps, of constraints or (variants of GAUSS_SEIDEL_SOLVER) of processes; 0: they went in the order of rows"),
+    **{name: ("1", f"{name} rows of the last sweeps, of all processes; 0: there are no such sets") for name in ROW_SETS},
     "clock_time": ("T", "time = clock_time + (step_number - clock_step) * step"),
     "next_body_id": ("1", "identifier of the next body"),
     "next_constraint_id": ("1", "identifier of the next constraint"),

@@ -12,7 +12,7 @@ from .. import installed
 from ..bodies.table import Energy
 from ..directories import make_directory_of
 from ..errors import SolfecError
-from ..time_step import PHASES
+from ..time_step import CLOCKS
 from . import history
 from .reader import ResultsReader
 
@@ -26,7 +26,7 @@ UNITS = {  # entities that share a panel, and its title
     **dict.fromkeys(("CX", "CY", "CZ"), "coordinate"), **dict.fromkeys(("DX", "DY", "DZ"), "displacement"),
     **dict.fromkeys(("VX", "VY", "VZ", "U", "CU"), "velocity"), **dict.fromkeys(history.STRESS_ENTITIES, "stress"),
     **dict.fromkeys(Energy.__members__, "energy"), "GAP": "gap", "R": "reaction", "CR": "reaction",
-    **dict.fromkeys(PHASES, "seconds"),
+    **dict.fromkeys(CLOCKS, "seconds"),
 }  # fmt: skip
 MANY = 4000  # frames that a picture shows; of more frames an even selection is drawn
 

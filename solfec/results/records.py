@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..time_step import PHASES
+from ..time_step import CLOCKS
 from . import layout
 
 
@@ -74,8 +74,11 @@ def describe_step(row: np.ndarray, domain, run: RunRecord) -> None:
     if not constraints.contact_count:
         row["minimum_gap"] = 0.0
     row["energy"] = domain.energy()
-    for phase in PHASES:
-        row[phase] = domain.timings.get(phase, 0.0)
+    row["colours"] = getattr(report, "colours", 0)
+    for name, count in zip(layout.ROW_SETS, getattr(report, "sets", ())):
+        row[name] = count
+    for clock in CLOCKS:
+        row[clock] = domain.timings.get(clock, 0.0)
     row["clock_time"], row["clock_step"] = domain.clock_origin
     row["next_body_id"], row["next_constraint_id"] = domain.next_body_id, constraints.next_id
 

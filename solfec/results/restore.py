@@ -12,7 +12,7 @@ from ..bodies.table import REDUCED_FORMS, BodyKind
 from ..constraints import element_points
 from ..errors import SolfecError
 from ..lives import Cause, Event
-from ..time_step import PHASES
+from ..time_step import CLOCKS
 from . import layout, meshes, settings, shapes
 from .bases import StoredBases
 from .validation import Checks
@@ -237,4 +237,4 @@ def restore_scalars(domain, step: np.void, deleted: int) -> None:
     domain.sparsified = int(step["sparsified"])
     domain.deleted_bodies = int(deleted)
     domain.next_body_id = int(step["next_body_id"])
-    domain.timings.update({phase: float(step[phase]) for phase in PHASES})
+    domain.timings.update({clock: float(step[clock]) for clock in CLOCKS})

@@ -31,6 +31,10 @@ class SolverReport:
         Row that was not solved in the last iteration, or -1.
     cause : str
         Why there was no solution, if the solver knows.
+    colours : int
+        Of sweeps by colours: their number, of constraints or (variants of sweeps) of processes.
+    sets : tuple of int
+        Of sweeps by colours of processes: numbers of top, middle, bottom and inner rows of all processes (docs/parallel.md).
     """
 
     iterations: int
@@ -42,3 +46,5 @@ class SolverReport:
     solver: str = "GAUSS_SEIDEL"
     failed_row: int = -1
     cause: str = ""
+    colours: int = 0
+    sets: tuple[int, ...] = (0, 0, 0, 0)

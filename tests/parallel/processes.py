@@ -12,9 +12,11 @@ import h5py
 import numpy as np
 import pytest
 
+from solfec.parallel.communicator import Traffic
+from solfec.time_step import CLOCKS
+
 ROOT = Path(__file__).parent.parent.parent
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
-CLOCKS = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # fields of frames that hold wall times
 
 
 class Together:
@@ -36,10 +38,10 @@ class Thread:
 
     def __init__(self, together, rank):
         self.together, self.rank, self.size = together, rank, together.size
-        self.messages = 0
+        self.traffic = Traffic()
 
     def exchange(self, outgoing, incoming):
-        self.messages += len(outgoing)
+        self.traffic.count(outgoing)
         found = self.together.all_of(self.rank, {rank: array.copy() for rank, array in outgoing.items()})
         for rank, array in incoming.items():
             array[...] = found[rank][self.rank]

@@ -1,6 +1,7 @@
 """Sweeps in which processes read old reactions of one another: they come to the solution of exact sweeps, or say that they do not."""
 
 import copy
+import subprocess
 import sys
 
 import jointed
@@ -51,6 +52,9 @@ def course(model, size, variant, loops=1, steps=2, epsilon=1e-7, maxiter=1000, s
             run.advance()
             report = run.model.report
             reports.append((report.iterations, report.status, report.residual))
+            stages = run._solver._stages if run.part is not None else None
+            if stages:
+                assert report.sets == tuple(stages.total) and report.colours == stages.colours > 0
         counts = run._solver._stages.counts if run.part is not None and run._solver._stages else None
         run.end()
         return whole.bodies.triples.view("velo").copy(), reports, counts
@@ -162,11 +166,21 @@ GRAVITY (solfec, (0, 0, -10))
 solver = GAUSS_SEIDEL_SOLVER (1E-4, 1000)
 solver.variant, solver.innerloops = VARIANT, LOOPS
 RUN (solfec, solver, 0.003)
-if RANK () == 0: print (solver.error, solver.variant)
+if solfec.mode == 'READ':
+  for values in HISTORY (solfec, NAMES, 0.003, 0.003): print (*values)
+elif RANK () == 0: print (solver.error, solver.variant)
 """
+CLOCKS = "NAMES = ['CONS', 'GSCOLORS', 'GSTOP', 'GSMID', 'GSBOT', 'GSINN', 'CONSOL', 'PARBAL', 'GSINIT', 'GSRUN', 'GSCOM', 'GSMCOM']\n"
 
 
 def test_processes_of_mpi_run_variants(tmp_path):
     needs_mpi()
-    said, errors = run(2, tmp_path, WALL.replace("VARIANT", "'SPLIT'").replace("LOOPS", "2"))
-    assert said.split() == ["OK", "SPLIT"] and not errors
+    script = CLOCKS + WALL.replace("VARIANT", "'RANK_COLOURS'").replace("LOOPS", "2")
+    said, errors = run(2, tmp_path, script)
+    assert said.split() == ["OK", "RANK_COLOURS"] and not errors
+    read = subprocess.run([sys.executable, "-m", "solfec.cli", "--quiet", "input.py"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    time, constraints, colours, top, middle, bottom, inner, solution, division, *clocks = map(float, read.split())
+    assert colours == 2 and top > 0 == middle and bottom > 0 < inner and top + bottom + inner == constraints
+    assert division == 0.0 and min(clocks[:3]) > 0.0 == clocks[3] and max(clocks) <= solution  # bodies hardly move, so none changes its owner
+    facts = subprocess.run([sys.executable, "-m", "solfec.cli", "info", "out/wall"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert f"by 2 colours of processes: {top:.0f} top rows, 0 middle rows, {bottom:.0f} bottom rows, {inner:.0f} inner rows; GSINIT" in facts

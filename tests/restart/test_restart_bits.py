@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from solfec import cli, results
-from solfec.time_step import PHASES
+from solfec.time_step import CLOCKS
 
 MODELS = sorted((Path(__file__).parent / "models").glob("*.py"))
-OWN = (*PHASES, "settings", "born", "deleted")  # of a frame: wall time; where the file keeps settings; counted from the frame before
+OWN = (*CLOCKS, "settings", "born", "deleted")  # of a frame: wall time; where the file keeps settings; counted from the frame before
 
 
 def solfec(*words) -> None:

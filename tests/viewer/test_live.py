@@ -11,7 +11,7 @@ import pytest
 
 from solfec import cli
 from solfec.errors import SolfecError
-from solfec.time_step import PHASES
+from solfec.time_step import CLOCKS
 from solfec.viewer import live, sources
 
 INPUTS = Path(__file__).parent.parent.parent / "inp"
@@ -68,7 +68,7 @@ def frames(directory, name="run"):
     with h5py.File(directory / "out" / name / f"{name}.h5") as file:
         file.visititems(take)
     steps = found.pop("frames/steps")
-    return found | {name: steps[name].copy() for name in steps.dtype.names if name not in PHASES}
+    return found | {name: steps[name].copy() for name in steps.dtype.names if name not in CLOCKS}
 
 
 def same(one, other):
