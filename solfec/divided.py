@@ -22,6 +22,7 @@ from .parallel.gathered_solver import GatheredSolver, IslandSolver
 from .parallel.part import Part, check, is_implicit, least_reach, speeds
 from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
+from .parallel.statistics import COUNTS, Statistics, counts_of
 from .parallel.sums import largest_of, summed, words
 from .solvers.auto import AutoSolver
 from .solvers.gauss_seidel import GaussSeidelSolver
@@ -81,6 +82,8 @@ class Divided:
         What all processes have agreed on after the last step: to end because of a signal, or of the file STOP.
     constraints : int
         Number of constraints of all parts.
+    statistics : Statistics or None
+        Counts of processes after the last step.
 
     Raises
     ------
@@ -94,6 +97,7 @@ class Divided:
         self.signal: int | None = None
         self.stop = False
         self.constraints = whole.constraints.n
+        self.statistics: Statistics | None = None
         self._looked = perf_counter()
         self._tree: Partition | None = None
         self._told: set[str] = set()  # contradictions of constraints of which users know
@@ -165,6 +169,7 @@ class Divided:
         self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving], whole.step))
         self._solver = self._solver_of_parts()
         self._looks, self._due, self._used = 0, False, 0.0
+        self._load, self._sent = self._work(), world.traffic.bytes
         if world.size > 1:
             whole.timings["PARBAL"] += perf_counter() - began
 
@@ -228,16 +233,21 @@ class Divided:
         self._make_sure()
         self.part.step(self._solver)
         works = self._works(model)
-        largest = self._agree(largest_of(works))
         rows = np.arange(model.constraints.n)
         counted = self.part.counts(rows)
+        sent = self.world.traffic.bytes - self._sent
+        counts = counts_of(self.part, counted, sent, self._load)
+        agreed = self._agree(np.concatenate([counts, -counts, largest_of(works)]))
+        most, least, largest = np.split(agreed, [counts.size, 2 * counts.size])
         born = np.flatnonzero(counted & (rows >= self.part.first_new))
-        total = self.world.total(np.array([born.size, counted.sum(), model.geometry.workspace.removed_own, *words(works, largest)], np.int64))
+        total = self.world.total(np.array([born.size, *counts, *words(works, largest)], np.int64))
         self._number_contacts(model, born, int(total[0]))
-        sums = summed(total[3:], largest)
+        sums = summed(total[counts.size + 1 :], largest)
+        self.statistics = Statistics(self.world.size, total[1 : counts.size + 1], -least.astype(np.int64), most.astype(np.int64))
+        self._sent = self.world.traffic.bytes
         whole = self.whole
         whole.contact_energy, whole.friction_energy = contact_energy + float(sums[0] - sums[2]), friction_energy + float(sums[1] - sums[3])
-        self.constraints, whole.sparsified = int(total[1]), int(total[2])
+        self.constraints, whole.sparsified = (int(self.statistics.total[COUNTS.index(name)]) for name in ("CONSTRAINTS", "SPARSIFIED"))
         if model is not whole:
             whole.time, whole.step_number, whole.step, whole.clock_origin = model.time, model.step_number, model.step, model.clock_origin
             whole.report = model.report
@@ -247,6 +257,10 @@ class Divided:
                 model.timings[clock] = 0.0
         if whole.extents is not None:
             self._remove_lost()
+
+    def _work(self) -> float:
+        """Return the work that the bodies of this process make."""
+        return float(self.part.weights(self.balance.weightfactor)[self.part.own].sum())
 
     def _remove_lost(self) -> None:
         """Remove bodies that have left the scene from the whole model, of which parts are then made anew."""
@@ -268,7 +282,7 @@ class Divided:
             stop = self.requests.stop_file()
         self._looks += 1
         self._due = self._looks % self.balance.updatefreq == 0
-        load = float(part.weights(self.balance.weightfactor)[part.own].sum()) if self._due else 0.0
+        load = self._load = self._work() if self._due else self._load
         mine = [part.moved(), part.will_have_moved() / part.reach, load, -load, float(self.requests.signal() or 0), float(stop)]
         agreed = self.world.largest(np.array([*mine, *others]))
         part.used, self._used, self._loads = float(agreed[0]), float(agreed[1]), np.array([agreed[2], -agreed[3]])

@@ -10,6 +10,7 @@ from time import localtime, monotonic, strftime
 
 from .bodies.table import BodyKind
 from .domain import Domain
+from .parallel.statistics import Statistics
 from .terminal import REWRITE, Printed, discard
 from .time_step import CLOCKS, PHASES
 
@@ -58,14 +59,17 @@ class Progress:
             bodies = counted(domain.bodies.n, "body", "bodies")
             self._print(f"{bodies}{listed and f' ({listed})'}; {degrees} degrees of freedom; step {domain.step:g}")
 
-    def after_step(self, domain: Domain, constraints: int | None = None) -> None:
-        """Print a report after a step if the interval has passed; `constraints`: their number, if `domain` does not hold all."""
+    def after_step(self, domain: Domain, constraints: int | None = None, statistics: Statistics | None = None) -> None:
+        """Print a report after a step if the interval has passed.
+
+        `constraints` is their number, if `domain` does not hold all; `statistics` are counts of several processes.
+        """
         now = monotonic()
         if now - self._reported >= self.interval:
             self._reported = now
-            self.report(domain, constraints=constraints)
+            self.report(domain, constraints=constraints, statistics=statistics)
 
-    def report(self, domain: Domain, last: bool = False, constraints: int | None = None) -> None:
+    def report(self, domain: Domain, last: bool = False, constraints: int | None = None, statistics: Statistics | None = None) -> None:
         """Print one report and rewrite STATE."""
         constraints = domain.constraints.n if constraints is None else constraints
         elapsed = monotonic() - self._started
@@ -86,11 +90,14 @@ class Progress:
             self._print(f"{100 * done:3.0f} %", rewrite=not last)
         elif self.verbose == "%\n":
             self._print(f"{100 * done:3.0f} %")
-        self._write_state(domain, left, constraints)
+        several = statistics is not None and statistics.processes > 1
+        if several and last and self.verbose == "ON":
+            self._print("\n".join(statistics.table()))
+        self._write_state(domain, left, constraints, statistics.table() if several else [])
 
-    def end(self, domain: Domain) -> None:
-        """End the reports of a RUN with the last one, on a separate line."""
-        self.report(domain, last=True)
+    def end(self, domain: Domain, statistics: Statistics | None = None) -> None:
+        """End the reports of a RUN with the last one, on a separate line, and with counts of several processes."""
+        self.report(domain, last=True, statistics=statistics)
 
     def note(self, text: str) -> None:
         """Print a line for any value of `verbose`."""
@@ -148,8 +155,8 @@ class Progress:
         except (OSError, ValueError):  # a terminal without a size
             return 80
 
-    def _write_state(self, domain: Domain, left: float, constraints: int) -> None:
-        """Replace STATE as a whole, so that a reader never sees a part of it; failures never stop a run."""
+    def _write_state(self, domain: Domain, left: float, constraints: int, table: list[str]) -> None:
+        """Replace STATE as a whole, so that a reader never sees a part of it; failures never stop a run.  `table`: counts of several processes."""
         if self.directory is None:
             return
         seconds = {phase: self.seconds[phase] + domain.timings[phase] for phase in (*PHASES, "PARBAL")}
@@ -164,6 +171,7 @@ class Progress:
             f"CONSTRAINTS: {constraints}",
             f"SPARSIFIED: {domain.sparsified}",
             *(f"{phase}: {100 * spent / total:.1f} %" for phase, spent in seconds.items()),
+            *table,
         ]
         temporary = os.path.join(self.directory, "STATE.new")
         try:

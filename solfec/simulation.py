@@ -114,7 +114,7 @@ class Course:
         self.model, self._requests = domain, requests
         self.advance = advance or (lambda: domain.advance(solver))
         self.collect = self.show = self.take = self.end = lambda: None  # the whole model is here
-        self.stop = False
+        self.stop, self.statistics = False, None
 
     @property
     def signal(self) -> int | None:
@@ -427,10 +427,10 @@ class Simulation:
                         break
                     if perf_counter() - looked >= patience:
                         looked = perf_counter()
-                        progress.after_step(domain, course.constraints)
+                        progress.after_step(domain, course.constraints, course.statistics)
                         if self._world.size == 1 and self._stop_exists():
                             break
-                progress.after_step(domain, course.constraints)
+                progress.after_step(domain, course.constraints, course.statistics)
                 if self._output.due(domain.time, domain.step):
                     self._write()
                     written = domain.step_number
@@ -454,7 +454,7 @@ class Simulation:
             interruption.signal = course.signal
             if course.signal is not None and self.verbose == "ON":
                 progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[course.signal]}")
-            progress.end(domain)
+            progress.end(domain, course.statistics)
             self._tell_balance(balance, progress)
             if self.verbose == "ON":
                 for text in filter(None, (averaged_points.told(domain), domain.shares.told())):

@@ -118,6 +118,8 @@ class Part:
         Rows of the bodies that it owns.
     mine : ndarray of bool (n,)
         Bodies whose motion it computes for all: those that it owns, and in the first process the obstacles.
+    sizes : tuple of int
+        Numbers of the bodies in `mine`, and of their primitives.
     triples : ndarray of int
         Triples of the whole model that its bodies have.
     looped : ndarray
@@ -213,6 +215,7 @@ class Part:
         self.owned = self.moving & (bodies.view("owner") == self.world.rank)
         self.own = np.flatnonzero(self.owned)
         self.mine = self.owned | ~self.moving if self.world.rank == MOVER else self.owned
+        self.sizes = int(np.count_nonzero(self.mine)), int(bodies.view("primitive_count")[self.mine].sum())
         size = bodies.view("kind"), bodies.view("node_count"), bodies.view("mode_count")
         self.spans = {"conf": (bodies.view("conf_ptr").copy(), conf_triples(*size)), "velo": (bodies.view("velo_ptr").copy(), velo_triples(*size))}
         ids, first = self._first_triples

@@ -77,9 +77,13 @@ def run_serially(directory, script, *switches):
 def test_two_processes_write_what_one_writes(serial, tmp_path):
     said, errors = run(2, tmp_path, HEAP + RUN)
     assert not errors and not said
+    heading, *rows = (tmp_path / "out/heap/STATE").read_text().splitlines()[-8:]
+    assert heading.split() == "2 PROCESSES SUM MIN AVG MAX".split()
+    bodies, boxes, constraints, *_ = (list(map(int, row.split()[-4:])) for row in rows[:3])
+    assert bodies[0] == boxes[0] == 19 and bodies[1] + bodies[3] == 19 and bodies[2] == 9
     seen = [list(map(int, (tmp_path / f"seen{rank}").read_text().split())) for rank in range(2)]
     assert [one[0] for one in seen] == [2, 2]
-    assert seen[0][1] == seen[1][1] > 5
+    assert seen[0][1] == seen[1][1] == constraints[0] > 5
     assert seen[0][2] + seen[1][2] == 19 and min(seen[0][2], seen[1][2]) > 6
     assert differences(frames_of(serial), frames_of(tmp_path)) == []
 
