@@ -545,11 +545,7 @@ def _holds(domain, identifier: int, point) -> bool:
     mesh = domain.bodies.meshes.get(identifier)
     if mesh is None or mesh.background is not None:
         return domain.points.contains(identifier, point)
-    try:
-        finite_elements.find(domain.bodies, domain.body_row(identifier), point, domain.epsilon)
-    except SolfecError:
-        return False
-    return True
+    return finite_elements.held_by(domain.bodies, domain.body_row(identifier), point, domain.epsilon) is not None
 
 
 def _tolerance(domain, identifier: int, point) -> float:

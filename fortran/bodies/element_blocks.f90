@@ -69,7 +69,7 @@ contains
     real(dp), intent(in) :: density(8,0:nblock-1)  !< [mass/length**3]
     real(dp), intent(inout) :: mass(8,size,0:nblock-1), volume(8,0:nblock-1)
     real(dp) :: natural(3,64), factor(64), n(8,64), d(3,8,64)
-    real(dp) :: place(8,3), map(8,3,3), jacobian(8)     ! of all lanes
+    real(dp) :: place(8,3,8), map(8,3,3), jacobian(8)   ! of all lanes
     integer :: a, b, count, i, j, q
 
     call mass_quadrature(size, count, natural, factor)
@@ -81,13 +81,15 @@ contains
     do b = 0, nblock - 1
       mass(:,:,b) = 0
       volume(:,b) = 0
+      do a = 1, size
+        place(:,:,a) = transpose(reference(:,node(:,a,b)))
+      end do
       do q = 1, count
         map = 0
         do a = 1, size
-          place = transpose(reference(:,node(:,a,b)))
           do j = 1, 3
             do i = 1, 3
-              map(:,i,j) = map(:,i,j) + place(:,i)*d(j,a,q)
+              map(:,i,j) = map(:,i,j) + place(:,i,a)*d(j,a,q)
             end do
           end do
         end do

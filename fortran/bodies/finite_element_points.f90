@@ -13,7 +13,7 @@ module finite_element_points
   use inverse_maps, only: natural_coordinates
   implicit none
   private
-  public :: refer_contacts, place_constraints, weigh_points, extend_weights, deformation_gradients
+  public :: refer_contacts, place_constraints, elements_near, weigh_points, extend_weights, deformation_gradients
 
   integer, parameter :: parallel_from = 200                       !< rows from which threads pay
 
@@ -225,6 +225,31 @@ contains
       end do
     end function moved
   end subroutine place_constraints
+
+  !> Marks elements of a body whose boxes, wider by a margin, hold a point.
+  !>
+  !>   size, element   (0:ne-1), (8,0:ne-1) as `element_size` and `element_node`
+  !>   near            (0:ne-1) out, 1: marked
+  pure subroutine elements_near(point, margin, ne, size, element, nnode, reference, near)
+    real(dp), intent(in) :: point(3), margin
+    integer(i4), intent(in) :: ne, nnode
+    integer(i4), intent(in) :: size(0:ne-1), element(8,0:ne-1)
+    real(dp), intent(in) :: reference(3,0:nnode-1)
+    integer(i4), intent(inout) :: near(0:ne-1)
+    real(dp) :: low(3), high(3), place(3)
+    integer :: a, e
+
+    do e = 0, ne - 1
+      low = reference(:,element(1,e))
+      high = low
+      do a = 2, size(e)
+        place = reference(:,element(a,e))
+        low = min(low, place)
+        high = max(high, place)
+      end do
+      near(e) = merge(1_i4, 0_i4, all(point >= low - margin .and. point <= high + margin))
+    end do
+  end subroutine elements_near
 
   !> Computes natural coordinates and shape functions at referential points in given elements (rows among those of all bodies,
   !> whose nodes begin at `node_start`), and the distance [length] of the points from the image of these coordinates.

@@ -363,6 +363,9 @@ class FiniteElements(Record):
             New row of every old one; -1: it is gone.
         """
         lost = np.flatnonzero(renumbered[self.rows] < 0)
+        if not lost.size:
+            self.renumber(bodies, renumbered)
+            return True
         if not (self._alone and len(lost) < self.count):
             return False
         gaps, nodes, elements = Gaps(lost, lost + 1), *(Gaps(first[lost], first[lost + 1]) for first in (self.first, self.first_element))
@@ -398,7 +401,7 @@ class FiniteElements(Record):
         self.velo_row = (bodies.velo_ptr[self.rows][owner] + local).astype(np.int32)
 
     def renumber(self, bodies: BodyTable, renumbered: np.ndarray) -> None:
-        """Follow rows of the body table after bodies without elements were removed.
+        """Follow rows of the body table after some were removed; bodies that have not been taken up yet may be among these.
 
         Parameters
         ----------
@@ -408,7 +411,7 @@ class FiniteElements(Record):
             New row of every old one.
         """
         self.implicit = None
-        self.behind = bodies.n
+        self.behind = int((renumbered[: self.behind] >= 0).sum())
         if not self.count:
             return
         self.rows = renumbered[self.rows]
@@ -540,7 +543,30 @@ def within_step(bodies: BodyTable) -> FiniteElements:
 
 
 def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.ndarray, np.ndarray]:
-    """Find the element of a body that holds a referential point.
+    """Find the element of a body that holds a referential point; return what `held_by` does.
+
+    Raises
+    ------
+    SolfecError
+        A point further than `epsilon` from the hulls of the nodes of all elements.
+    """
+    found = held_by(bodies, row, point, epsilon)
+    if found is not None:
+        return found
+    x, y, z = point = np.asarray(point, float)
+    mesh = bodies.meshes[int(bodies.id[row])]
+    corners, used = mesh.nodes[mesh.elements], used_slots(mesh.sizes)[..., None]
+    low, high = np.where(used, corners, np.inf).min(1), np.where(used, corners, -np.inf).max(1)
+    away = np.sqrt((np.maximum(np.maximum(low - point, point - high), 0.0) ** 2).sum(1))
+    nearest = int(np.argmin(away))
+    raise SolfecError(
+        f"{bodies.name(int(bodies.id[row]))}: the point ({x:g}, {y:g}, {z:g}) is outside of its elements"
+        f" (element {nearest} is nearest{f', {away[nearest]:.3g} away' if away[nearest] > 0.0 else ''})"
+    )
+
+
+def held_by(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.ndarray, np.ndarray] | None:
+    """Return the element of a body that holds a referential point; None if the point is farther than `epsilon` from the hulls of all elements' nodes.
 
     Returns
     -------
@@ -549,37 +575,30 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
     natural, weights : ndarray (3,), (8,)
         Natural coordinates of the element's place nearest to the point, and shape functions at the point. A point between
         a hollow warped face and the hull of the element's nodes is outside of the element, which nevertheless carries it.
-
-    Raises
-    ------
-    SolfecError
-        A point further than `epsilon` from the hulls of the nodes of all elements.
     """
-    fe = compiled(bodies)
-    point = np.asarray(point, float)
-    mesh = bodies.meshes[int(bodies.id[row])]
-    corners = mesh.nodes[mesh.elements]
-    used = used_slots(mesh.sizes)
-    low = np.where(used[..., None], corners, np.inf).min(1)
-    high = np.where(used[..., None], corners, -np.inf).max(1)
-    near = np.flatnonzero(((point >= low - epsilon) & (point <= high + epsilon)).all(1))
-    if near.size:
-        natural, weights, distance = weigh(fe, bodies, np.full(near.size, row), near, np.tile(point[:, None], near.size))
-        inside = np.flatnonzero(distance <= epsilon)
-        if inside.size:
-            best = inside[np.argmin(distance[inside])] if distance[inside[0]] > 0.5 * epsilon else inside[0]
-            return int(near[best]), natural[:, best], weights[:, best]
-        held = np.flatnonzero(in_hulls(corners[near][used[near]], mesh.sizes[near], point, epsilon))
-        if held.size:
-            best = held[np.argmin(distance[held])]
-            return int(near[best]), natural[:, best], _extended(fe, bodies, row, near[best], natural[:, best], point)
-    x, y, z = point
-    away = np.sqrt((np.maximum(np.maximum(low - point, point - high), 0.0) ** 2).sum(1))
-    nearest = int(np.argmin(away))
-    raise SolfecError(
-        f"{bodies.name(int(bodies.id[row]))}: the point ({x:g}, {y:g}, {z:g}) is outside of its elements"
-        f" (element {nearest} is nearest{f', {away[nearest]:.3g} away' if away[nearest] > 0.0 else ''})"
-    )
+    mesh, point = bodies.meshes[int(bodies.id[row])], np.asarray(point, float)
+    listed = mesh.sizes, mesh.elements.T, np.asfortranarray(mesh.nodes.T)
+    near = np.zeros(len(mesh.sizes), np.int32)
+    _points.elements_near(point, epsilon, *listed, near)
+    near = np.flatnonzero(near)
+    if not near.size:
+        return None
+    natural, weights, distance = _weighed(np.tile(point[:, None], near.size), near, np.zeros(near.size), listed)
+    inside = np.flatnonzero(distance <= epsilon)
+    if inside.size:
+        best = inside[np.argmin(distance[inside])] if distance[inside[0]] > 0.5 * epsilon else inside[0]
+        return int(near[best]), natural[:, best], weights[:, best]
+    sizes = mesh.sizes[near]
+    held = np.flatnonzero(in_hulls(mesh.nodes[mesh.elements[near][used_slots(sizes)]], sizes, point, epsilon))
+    if not held.size:
+        return None
+    best = held[np.argmin(distance[held])]
+    weights = np.zeros((MOST_NODES, 1), order="F")
+    _points.extend_weights(
+        np.asfortranarray(point[:, None]), np.asfortranarray(natural[:, best, None]), near[best : best + 1].astype(np.int32), np.zeros(1, np.int32),
+        *listed, weights,
+    )  # fmt: skip
+    return int(near[best]), natural[:, best], weights[:, 0]
 
 
 def referential_point(bodies: BodyTable, row: int, place, epsilon: float) -> np.ndarray:
@@ -591,12 +610,8 @@ def referential_point(bodies: BodyTable, row: int, place, epsilon: float) -> np.
     low, high = np.where(used, corners, np.inf).min(1), np.where(used, corners, -np.inf).max(1)
     away = np.sqrt((np.maximum(np.maximum(low - place, place - high), 0.0) ** 2).sum(1))
     near = np.flatnonzero(away <= max(epsilon, away.min()))
-    count = near.size
-    natural, weights, distance = np.zeros((3, count), order="F"), np.zeros((MOST_NODES, count), order="F"), np.zeros(count)
-    _points.weigh_points(
-        np.asfortranarray(np.tile(place[:, None], count)), (bodies.element_ptr[row] + near).astype(np.int32), np.zeros(count, np.int32),
-        fe.element_size, fe.element_node, np.asfortranarray(nodes.T), natural, weights, distance,
-    )  # fmt: skip
+    listed = fe.element_size, fe.element_node, np.asfortranarray(nodes.T)
+    _, weights, distance = _weighed(np.tile(place[:, None], near.size), bodies.element_ptr[row] + near, np.zeros(near.size), listed)
     best = int(np.argmin(distance))
     if distance[best] > epsilon:
         x, y, z = place
@@ -607,26 +622,16 @@ def referential_point(bodies: BodyTable, row: int, place, epsilon: float) -> np.
     return mesh.nodes[of_element].T @ weights[: len(of_element), best]
 
 
-def _extended(fe: FiniteElements, bodies: BodyTable, row: int, element: int, natural: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Return shape functions (8,) of an element at a referential point outside of it; `natural` is its nearest place."""
-    weights = np.zeros((MOST_NODES, 1), order="F")
-    _points.extend_weights(
-        np.asfortranarray(point[:, None]), np.asfortranarray(natural[:, None]),
-        np.array([bodies.element_ptr[row] + element], np.int32), bodies.node_ptr[row : row + 1],
-        fe.element_size, fe.element_node, fe.reference, weights,
-    )  # fmt: skip
-    return weights[:, 0]
-
-
 def weigh(fe: FiniteElements, bodies: BodyTable, rows, elements, points):
     """Return natural coordinates (3, n) and shape functions (8, n) of referential points (3, n), and their distances (n,)."""
-    count = len(rows)
-    natural, weights = np.zeros((3, count), order="F"), np.zeros((MOST_NODES, count), order="F")
-    distance = np.zeros(count)
-    _points.weigh_points(
-        np.asfortranarray(points), (bodies.element_ptr[rows] + elements).astype(np.int32), bodies.node_ptr[rows],
-        fe.element_size, fe.element_node, fe.reference, natural, weights, distance,
-    )  # fmt: skip
+    return _weighed(points, bodies.element_ptr[rows] + elements, bodies.node_ptr[rows], (fe.element_size, fe.element_node, fe.reference))
+
+
+def _weighed(points, elements, first_nodes, listed: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `weigh` does, from elements' sizes (ne,) and nodes (8, ne), which count from `first_nodes` (n,), and places (3, nn) of nodes."""
+    count = len(elements)
+    natural, weights, distance = np.zeros((3, count), order="F"), np.zeros((MOST_NODES, count), order="F"), np.zeros(count)
+    _points.weigh_points(np.asfortranarray(points), np.asarray(elements, np.int32), np.asarray(first_nodes, np.int32), *listed, natural, weights, distance)
     return natural, weights, distance
 
 

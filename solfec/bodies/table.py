@@ -186,8 +186,6 @@ class BodyTable(Table):
         for table, start, counts in ((self.configurations, self.conf_ptr, conf_triples), (self.triples, self.velo_ptr, velo_triples)):
             gaps[type(table).__name__] = Gaps(start[rows], start[rows] + counts(*size))
         fe = self.finite_elements
-        if fe is not None and fe.behind < self.n and not fe.append(self):
-            fe = self.finite_elements = None
         for identifier in self.id[rows].tolist():
             self.meshes.pop(identifier, None)
             self.bases.pop(identifier, None)

@@ -80,5 +80,6 @@ def spans(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def rows_of_pairs(one: np.ndarray, two: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Compressed rows (pointers, ascending columns) of distinct pairs."""
-    codes = np.unique(one.astype(np.int64) * count + two)
+    codes = np.sort(one.astype(np.int64) * count + two)  # np.unique takes twice as long
+    codes = codes[np.r_[np.ones(min(len(codes), 1), bool), codes[1:] != codes[:-1]]]
     return np.searchsorted(codes, np.arange(count + 1, dtype=np.int64) * count), codes % count

@@ -36,18 +36,16 @@ def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: 
     topology = mesh.topology
     chosen = np.zeros(topology.element_count, bool)
     chosen[elements] = True
-    sizes = np.diff(topology.element_ptr)
-    used, numbers = np.unique(topology.element_nodes[np.repeat(chosen, sizes)], return_inverse=True)
+    present = np.zeros(topology.node_count, bool)
+    present[topology.element_nodes[np.repeat(chosen, np.diff(topology.element_ptr))]] = True
+    used = np.flatnonzero(present)
     if origin is not None:
         again = np.ones(len(used), bool)
         again[np.unique(origin[used], return_index=True)[1]] = False
-        order = np.lexsort((used, origin[used], again))
-        used, numbers = used[order], np.argsort(order)[numbers]
-    pointers = np.concatenate(([0], np.cumsum(sizes[chosen])))
-    part = MeshTopology(len(used), pointers, numbers)
-    part = part.with_surfaces(face_surface[chosen[topology.face_element]])
-    part.passed = set(topology.passed)  # of whole elements, which stay as they are
-    return Mesh(mesh.nodes[used], part, mesh.volume_ids[chosen])
+        used = used[np.lexsort((used, origin[used], again))]
+    numbers = np.empty(topology.node_count, int)
+    numbers[used] = np.arange(len(used))
+    return Mesh(mesh.nodes[used], topology.part(chosen, numbers, len(used), face_surface), mesh.volume_ids[chosen])
 
 
 def connected_parts(mesh: Mesh, origin: np.ndarray | None = None) -> list[Mesh]:
@@ -93,16 +91,17 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     opened = topology.face_nodes[cut]
     split[opened[opened >= 0]] = True
     one, two = _joined_incidences(topology, element, split, (topology.face_neighbour > np.arange(len(cut))) & ~cut)
-    group = labelled(len(flat), one, two)  # of incidences; meaningful at split nodes only
-    copies = _copies(flat, split, group, second[element])
+    at = np.flatnonzero(split[flat])
+    group = labelled(len(at), np.searchsorted(at, one), np.searchsorted(at, two))  # of incidences at split nodes
+    copies = np.zeros(len(flat), int)
+    copies[at] = _copies(flat[at], group, second[element[at]])
     if not copies.any():
         return None
     extra = np.unique(np.stack((copies, flat))[:, copies > 0], axis=1)  # sorted by copy, then node
     place = np.searchsorted(extra[0] * topology.node_count + extra[1], copies * topology.node_count + flat)
     numbers = np.where(copies > 0, topology.node_count + place, flat)
     nodes = np.concatenate((mesh.nodes, mesh.nodes[extra[1]]))
-    result = MeshTopology(len(nodes), pointers, numbers).with_surfaces(face_surface)
-    result.passed = set(topology.passed)
+    result = topology.opened(len(nodes), numbers, cut, face_surface)
     origin = np.concatenate((np.arange(topology.node_count), extra[1]))
     return connected_parts(Mesh(nodes, result, mesh.volume_ids), origin)
 
@@ -113,20 +112,22 @@ def _joined_incidences(topology: MeshTopology, element: np.ndarray, split: np.nd
     keys = element[at] * topology.node_count + topology.element_nodes[at]
     order = np.argsort(keys)
     at, keys = at[order], keys[order]
-    nodes = np.where(faces[:, None], topology.face_nodes, -1)
-    row, slot = np.nonzero((nodes >= 0) & split[nodes])
+    listed = np.flatnonzero(faces)
+    nodes = topology.face_nodes[listed]
+    face, slot = np.nonzero((nodes >= 0) & split[nodes])
+    row, nodes = listed[face], nodes[face, slot]
     sides = topology.face_element[row], topology.face_element[topology.face_neighbour[row]]
-    return tuple(at[np.searchsorted(keys, side * topology.node_count + nodes[row, slot])] for side in sides)
+    return tuple(at[np.searchsorted(keys, side * topology.node_count + nodes)] for side in sides)
 
 
-def _copies(flat: np.ndarray, split: np.ndarray, group: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the number of the node copy of each incidence: groups with `second` elements last, else in element order."""
-    copies = np.zeros(len(flat), int)
-    at = np.flatnonzero(split[flat])
-    groups: dict[int, dict[int, bool]] = {}
-    for i in at.tolist():
-        of_node = groups.setdefault(int(flat[i]), {})
-        of_node[int(group[i])] = of_node.get(int(group[i]), False) or bool(second[i])
-    rank = {g: k for of_node in groups.values() for k, g in enumerate(sorted(of_node, key=lambda g: (of_node[g], g)))}
-    copies[at] = [rank[g] for g in group[at].tolist()]
-    return copies
+def _copies(node: np.ndarray, group: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the number of the node copy of each incidence, from its node and group: groups with `second` elements last, else in element order."""
+    count = group.max() + 1
+    of_group, last = np.empty(count, int), np.zeros(count, bool)
+    of_group[group] = node
+    last[group[second]] = True
+    order = np.lexsort((last, of_group))  # stable: groups in the order of their first elements
+    first = np.flatnonzero(np.r_[True, np.diff(of_group[order]) != 0])
+    rank = np.empty(count, int)
+    rank[order] = np.arange(count) - np.repeat(first, np.diff(np.r_[first, count]))
+    return rank[group]

@@ -138,21 +138,52 @@ class MeshTopology:
         """Sorted node numbers (nf, 4) of faces, -1 first for triangles."""
         return _keys(self.face_nodes)
 
-    def _list_faces(self) -> None:
+    def opened(self, node_count: int, element_nodes: np.ndarray, cut: np.ndarray, face_surface: np.ndarray) -> MeshTopology:
+        """Return a topology of the same elements with copies of some nodes; faces of the mask `cut` (nf,) that do not share them become boundary.
+
+        `face_surface` (nf,) are surface identifiers.  What the elements' nodes have passed still holds.
+        """
+        other = self.renewed()
+        other.node_count, other.element_nodes = node_count, element_nodes
+        moved = np.zeros(self.element_count, bool)
+        moved[np.repeat(np.arange(self.element_count), np.diff(self.element_ptr))[element_nodes != self.element_nodes]] = True
+        other.face_nodes = self.face_nodes.copy()
+        other.face_nodes[moved[self.face_element]] = _faces_of(self.element_ptr, element_nodes, np.flatnonzero(moved))[2]
+        other.face_neighbour = self.face_neighbour.copy()
+        rows = np.flatnonzero(cut)
+        apart = (_keys(other.face_nodes[rows]) != _keys(other.face_nodes[self.face_neighbour[rows]])).any(1)
+        other.face_neighbour[rows[apart]] = -1
+        return self._pass_on(other, face_surface)
+
+    def part(self, chosen: np.ndarray, numbers: np.ndarray, node_count: int, face_surface: np.ndarray) -> MeshTopology:
+        """Return the topology of the elements of a mask (ne,); faces towards others become boundary.
+
+        `numbers` are new numbers of nodes, by old ones; `face_surface` (nf,) surface identifiers of all faces.  What the elements' nodes
+        have passed still holds.
+        """
         sizes = np.diff(self.element_ptr)
-        element, index, nodes = [], [], []
-        for kind in ELEMENT_TYPES:
-            which = np.flatnonzero(sizes == kind.size)
-            if not which.size:
-                continue
-            table = np.array([(*f, -1)[:4] for f in kind.faces])
-            corners = self.element_nodes[self.element_ptr[which, None, None] + np.maximum(table, 0)]
-            nodes.append(np.where(table < 0, -1, corners).reshape(-1, 4))
-            element.append(np.repeat(which, len(kind.faces)))
-            index.append(np.tile(np.arange(len(kind.faces)), len(which)))
-        element, index, nodes = map(np.concatenate, (element, index, nodes))
-        order = np.argsort(element, kind="stable")
-        self.face_element, self.face_index, self.face_nodes = element[order], index[order], nodes[order]
+        other = self.renewed()
+        other.node_count, other.element_ptr = node_count, np.concatenate(([0], np.cumsum(sizes[chosen])))
+        other.element_nodes = numbers[self.element_nodes[np.repeat(chosen, sizes)]]
+        kept = chosen[self.face_element]
+        other.face_element = (np.cumsum(chosen) - 1)[self.face_element[kept]]
+        other.face_index, other.face_size, nodes = self.face_index[kept], self.face_size[kept], self.face_nodes[kept]
+        other.face_nodes = np.where(nodes < 0, -1, numbers[nodes])
+        neighbour = self.face_neighbour[kept]
+        there = (neighbour >= 0) & kept[neighbour]
+        other.face_neighbour = np.where(there, (np.cumsum(kept) - 1)[neighbour], -1)
+        return self._pass_on(other, face_surface[kept])
+
+    def _pass_on(self, other: MeshTopology, face_surface: np.ndarray) -> MeshTopology:
+        """Complete a topology of elements of this one."""
+        other._triangles = None
+        result = other.with_surfaces(face_surface)
+        result.passed = set(self.passed)
+        return result
+
+    def _list_faces(self) -> None:
+        element, index, nodes = _faces_of(self.element_ptr, self.element_nodes, np.arange(self.element_count))
+        self.face_element, self.face_index, self.face_nodes = element, index, nodes
         self.face_size = np.where(self.face_nodes[:, 3] < 0, 3, 4)
 
     def _match_faces(self) -> None:
@@ -167,6 +198,26 @@ class MeshTopology:
         self.face_neighbour = np.full(len(order), -1)
         self.face_neighbour[order[:-1][same]] = order[1:][same]
         self.face_neighbour[order[1:][same]] = order[:-1][same]
+
+
+def _faces_of(element_ptr: np.ndarray, element_nodes: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return element, index in it, and nodes (nf, 4) of all faces of some elements (ascending)."""
+    sizes = np.diff(element_ptr)[elements]
+    element, index, nodes = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros((0, 4), int)]
+    for kind in ELEMENT_TYPES:
+        which = elements[sizes == kind.size]
+        if not which.size:
+            continue
+        table = np.array([(*f, -1)[:4] for f in kind.faces])
+        corners = element_nodes[element_ptr[which, None, None] + np.maximum(table, 0)]
+        nodes.append(np.where(table < 0, -1, corners).reshape(-1, 4))
+        element.append(np.repeat(which, len(kind.faces)))
+        index.append(np.tile(np.arange(len(kind.faces)), len(which)))
+    element, index, nodes = map(np.concatenate, (element, index, nodes))
+    if len(np.unique(sizes)) < 2:
+        return element, index, nodes
+    order = np.argsort(element, kind="stable")
+    return element[order], index[order], nodes[order]
 
 
 def _keys(face_nodes: np.ndarray) -> np.ndarray:

@@ -160,7 +160,10 @@ def along_faces(mesh: Mesh, cut: np.ndarray, surface: np.ndarray, second: np.nda
 def _signs(mesh: Mesh, heights: np.ndarray, epsilon: float, near: float) -> np.ndarray:
     """-1, 0 or 1 for nodes (n,) below, on and above the plane; nodes near which an edge would be cut count as on it."""
     signs = np.where(np.abs(heights) <= epsilon, 0, np.sign(heights)).astype(int)
-    ends = _edges(mesh.topology)
+    topology = mesh.topology
+    flat, start = signs[topology.element_nodes], topology.element_ptr[:-1]
+    met = (np.minimum.reduceat(flat, start) < 0) & (np.maximum.reduceat(flat, start) > 0)
+    ends = _edges(topology, met[topology.face_element])
     one, two = heights[ends].T
     crossed = signs[ends[:, 0]] * signs[ends[:, 1]] < 0
     place = np.divide(one, one - two, out=np.full(len(ends), 0.5), where=crossed)
@@ -169,9 +172,9 @@ def _signs(mesh: Mesh, heights: np.ndarray, epsilon: float, near: float) -> np.n
     return signs
 
 
-def _edges(topology: MeshTopology) -> np.ndarray:
-    """Pairs of nodes (m, 2) that an edge of a face joins."""
-    face, size = topology.face_nodes, topology.face_size
+def _edges(topology: MeshTopology, faces: np.ndarray) -> np.ndarray:
+    """Pairs of nodes (m, 2) that an edge of a face of the mask (nf,) joins."""
+    face, size = topology.face_nodes[faces], topology.face_size[faces]
     ahead = np.take_along_axis(face, (np.arange(4) + 1) % size[:, None], 1)
     return np.stack((face[face >= 0], ahead[face >= 0]), 1)
 
@@ -181,7 +184,7 @@ class _Refinement:
 
     def __init__(self, mesh: Mesh, heights: np.ndarray, signs: np.ndarray):
         self.mesh, self.topology = mesh, mesh.topology
-        self.clipper = Clipper(mesh.nodes, heights, 0.0)
+        self.heights = heights
         flat, start = signs[self.topology.element_nodes], self.topology.element_ptr[:-1]
         lowest, highest = np.minimum.reduceat(flat, start), np.maximum.reduceat(flat, start)
         self.crossed = (lowest < 0) & (highest > 0)
@@ -198,6 +201,7 @@ class _Refinement:
         topology, mesh = self.topology, self.mesh
         if not self.crossed.any():
             return Refined(mesh, np.arange(topology.element_count), self.above, [])
+        self.clipper = Clipper(mesh.nodes, self.heights, 0.0)
         fallen = self._beside()
         nodes, owners, sides, faces = [], [], [], {}
         ptr = topology.face_element.searchsorted(np.arange(topology.element_count + 1))

@@ -171,11 +171,15 @@ def split_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict
     number[elements] = np.arange(count)
     sizes = np.diff(topology.element_ptr)
     listed = np.repeat(number >= 0, sizes)
-    used, vertex_list = np.unique(topology.element_nodes[listed], return_inverse=True)
+    nodes = topology.element_nodes[listed]
+    present = np.zeros(topology.node_count, bool)
+    present[nodes] = True
+    used, rank = np.flatnonzero(present), np.cumsum(present) - 1
+    vertex_list = rank[nodes]
     vertex_count = sizes[elements].astype(np.int32)
 
     faces = np.flatnonzero(number[topology.face_element] >= 0)
-    faces = faces[np.lexsort((topology.face_index[faces], ~topology.boundary[faces], topology.face_element[faces]))]
+    faces = faces[np.argsort(2 * topology.face_element[faces] + ~topology.boundary[faces], kind="stable")]  # they are in the order of elements and index
     corners, corner_count, pieces = split_warped(mesh.nodes, topology.face_nodes[faces], np.inf if whole else WARPED)
     owner = np.repeat(number[topology.face_element[faces]], pieces)
     outer = np.repeat(topology.boundary[faces], pieces)
@@ -183,7 +187,7 @@ def split_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict
     pointers, neighbours = element_adjacency(np.repeat(np.arange(count), vertex_count), vertex_list, count)
     columns = dict(
         vertex_list=vertex_list.astype(np.int32), vertex_ptr=starts(vertex_count), vertex_count=vertex_count,
-        corners=np.searchsorted(used, corners).astype(np.int32),
+        corners=rank[corners].astype(np.int32),
         face_corner_ptr=starts(corner_count), face_corner_count=corner_count,
         face_surface=np.repeat(topology.face_surface[faces], pieces),
         kind=np.full(count, PrimitiveKind.ELEMENT, np.int32),
@@ -217,6 +221,9 @@ def split_warped(nodes: np.ndarray, face_nodes: np.ndarray, limit: float = WARPE
     pieces : ndarray (nf,)
         Number of faces (1 or 2) that each given face became.
     """
+    if limit == np.inf:  # no face is that warped
+        present = face_nodes >= 0
+        return face_nodes[present], present.sum(1).astype(np.int32), np.ones(len(face_nodes), int)
     table = np.full((len(face_nodes), 2, 4), -1)
     table[:, 0] = face_nodes
     quads = np.flatnonzero(face_nodes[:, 3] >= 0)

@@ -14,9 +14,12 @@ from solfec.errors import SolfecWarning
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.convex import Convex
 from solfec.shapes.hull import hull
+from solfec.shapes.identifiers import INTERNAL_FACE
 from solfec.shapes.mesh import Mesh
 from solfec.shapes.mesh_parts import connected_parts, submesh
 from solfec.shapes.mesh_split import mesh_split
+from solfec.shapes.mesh_topology import MeshTopology
+from solfec.shapes.plane_cut import refined, separated
 from solfec.shapes.primitives import compile
 from solfec.shapes.split import split
 
@@ -275,3 +278,24 @@ def test_block_falls_into_quarters():
     assert volumes(parts) == pytest.approx([0.25] * 4)
     assert [len(part.nodes) for part in parts] == [27] * 4
     assert all(len(connected_parts(part)) == 1 for part in parts)
+
+
+def made_anew(topology):
+    """Faces are those that elements and nodes alone determine."""
+    anew = MeshTopology(topology.node_count, topology.element_ptr, topology.element_nodes)
+    assert np.array_equal(topology.face_surface == INTERNAL_FACE, topology.face_neighbour >= 0)
+    return all(np.array_equal(getattr(topology, name), getattr(anew, name)) for name in ("face_element", "face_index", "face_size", "face_nodes", "face_neighbour"))
+
+
+@pytest.mark.parametrize("normal", [(0, 0, 1), (0.1, 0.3, 1)], ids=["between elements", "through elements"])
+def test_faces_of_parts_follow_from_those_of_the_whole(normal):
+    whole = refined(unit_mesh(3, 4, 4), np.array((0.5, 0.5, 0.5)), np.array(normal) / np.linalg.norm(normal), 1e-6)
+    pieces = separated(whole, (7, 8))
+    assert len(pieces) == 2 and all(made_anew(piece.mesh.topology) for piece in pieces)
+
+
+def test_faces_of_a_cut_that_ends_inside_follow_from_those_of_the_whole():
+    mesh = unit_mesh(4, 4, 4)
+    half = plane_faces(mesh, lambda points: points[:, 0].max() <= 0.5)
+    (part,) = mesh_split(mesh, faceset=half, first_id=21, second_id=22)
+    assert part.topology.node_count == mesh.topology.node_count + 10 and made_anew(part.topology)
