@@ -15,7 +15,6 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 from .language import COMMANDS, load  # noqa: E402
 
-__version__ = "0.1.0"
 __all__ = list(COMMANDS)  # what `from solfec import *` binds
 
 
@@ -25,6 +24,11 @@ def __getattr__(name: str):
 
         globals()[name] = view
         return view
+    if name == "__version__":
+        from importlib.metadata import version
+
+        globals()[name] = version("solfec")
+        return globals()[name]
     if name not in COMMANDS:
         raise AttributeError(f"module 'solfec' has no attribute {name!r}")
     command = globals()[name] = load(name)

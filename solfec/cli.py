@@ -178,7 +178,7 @@ def main(words: list[str] | None = None) -> int:
         if arguments.overwrite and arguments.resume:
             raise UsageError("-w computes again from the start, -c goes on from what is there: choose one")
         if arguments.path is None:
-            raise UsageError(_missing(arguments.words))
+            raise UsageError(_missing(arguments.words) or (f"{words[-1]}: the path of an input must follow" if words else ""))
         input_path, directory = _input_of(arguments.path)
     except UsageError as error:
         if ranks.speaks():

@@ -1,5 +1,6 @@
 """What a release needs: one version everywhere, a command that every installation has, and files that hosts can read."""
 
+import os
 import re
 import subprocess
 import sys
@@ -9,14 +10,41 @@ import solfec
 
 ROOT = Path(__file__).parent.parent
 PLACES = {
-    "pyproject.toml": r'^version = "(.*)"$', "meson.build": r"^  version: '(.*)',$", "CITATION.cff": r"^version: (.*)$",
+    "tools/version.py": r'^FIRST = "(.*?)"', "CITATION.cff": r"^version: (.*)$",
     "docs/citing.md": r"version = \{(.*)\}", "packaging/conda/meta.yaml": r'set version = "(.*)"',
 }  # fmt: skip
 
 
-def test_version_is_the_same_everywhere():
+def test_planned_version_is_the_same_everywhere():
     found = {place: re.search(pattern, (ROOT / place).read_text(), re.M)[1] for place, pattern in PLACES.items()}
-    assert set(found.values()) == {solfec.__version__}, found
+    assert len(set(found.values())) == 1, found
+
+
+def test_version_follows_from_tags_and_stays_in_a_source_distribution(tmp_path, monkeypatch):
+    """As PEP 440 orders them: 0.1.0.dev2 < 0.2.0 < 0.2.1.dev1."""
+    monkeypatch.delenv("SOLFEC_VERSION", raising=False)
+    script = tmp_path / "tools" / "version.py"
+    script.parent.mkdir()
+    script.write_text((ROOT / "tools" / "version.py").read_text())
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", "-c", "tag.gpgsign=false"]
+
+    def says():
+        return subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout.strip()
+
+    def commit():
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
+
+    assert says() == "0.1.0.dev0"  # no repository
+    subprocess.run([*git, "init", "-q"], check=True)
+    commit()
+    commit()
+    assert re.fullmatch(r"0\.1\.0\.dev2\+g[0-9a-f]+", says())  # no tag
+    subprocess.run([*git, "tag", "-a", "v0.2.0", "-m", "a"], check=True)
+    assert says() == "0.2.0"
+    commit()
+    assert re.fullmatch(r"0\.2\.1\.dev1\+g[0-9a-f]+", says())
+    subprocess.run([sys.executable, script, "--write"], check=True, env=dict(os.environ, MESON_DIST_ROOT=str(tmp_path), SOLFEC_VERSION="0.3.0"))
+    assert says() == "0.3.0"  # of the file
 
 
 def test_python_m_solfec_is_the_command(tmp_path):

@@ -10,13 +10,11 @@ cd "$(dirname "$0")/.."
 fail() { echo "release: $*" >&2; exit 1; }
 
 [ -z "$(git status --porcelain)" ] || fail "the work tree is not clean"
-grep -q "^version = \"$version\"$" pyproject.toml || fail "pyproject.toml has another version"
-grep -q "^  version: '$version'," meson.build || fail "meson.build has another version"
-grep -q "^__version__ = \"$version\"$" solfec/__init__.py || fail "solfec/__init__.py has another version"
 grep -q "^version: $version$" CITATION.cff || fail "CITATION.cff has another version"
 grep -q "{$version}" docs/citing.md || fail "docs/citing.md has another version"
 grep -q "^## $version" CHANGELOG.md || fail "CHANGELOG.md has no section '## $version'"
 
+export SOLFEC_VERSION="$version"  # which its tag will say
 python=${PYTHON:-python3}
 rm -rf dist build/release
 mkdir -p dist build/release

@@ -55,6 +55,7 @@ def test_path_is_the_first_word_that_names_something(good, tmp_path):
     "words, said",
     [
         ([], "usage: solfec"),
+        (["-w"], "-w: the path of an input must follow"),
         (["missing.py", "3"], "there is no input file 'missing.py'"),
         (["3", "missing.py"], "there is no input file 'missing.py'"),
         (["-s"], "-s needs a value"),
