@@ -160,7 +160,13 @@ def main(words: list[str] | None = None) -> int:
     if words[:1] == ["check"]:
         return _check(words[1:])
     if words[:1] == ["cross-check"]:
-        return _cross_check(words[1:])
+        from .coupling import cross_check
+
+        return _instead_of_run("cross-check", words[1:], cross_check.parse, cross_check.compare)
+    if words[:1] == ["plan"]:
+        from .tools import planning
+
+        return _instead_of_run("plan", words[1:], planning.parse, planning.plan)
     if words and words[0] in subcommands.COMMANDS:
         return subcommands.run(words[0], words[1:])
     try:
@@ -244,29 +250,29 @@ def _check(words: list[str]) -> int:
     return max(status, subcommands.tell_check(found, as_json)) if found or not status else status
 
 
-def _cross_check(words: list[str]) -> int:
-    """Compare the first RUN of an input with the same run by other codes."""
-    from .coupling import cross_check
+def _instead_of_run(name: str, words: list[str], options_of: Callable, make: Callable) -> int:
+    """Let a command take the first RUN of an input: `make (simulation, solver, duration, options)` returns the exit status.
 
+    `options_of` divides words into the options of the command and the command line of the input.
+    """
     try:
-        options, rest = cross_check.parse(words)
+        options, rest = options_of(words)
         arguments = parse(rest)
         if arguments.view or arguments.wire or arguments.size or arguments.resume or arguments.overwrite:
-            raise UsageError("cross-check opens no window and keeps no results: -v, -f, -g, -c and -w have no meaning")
+            raise UsageError(f"{name} opens no window and keeps no results: -v, -f, -g, -c and -w have no meaning")
         if arguments.path is None:
             raise UsageError(_missing(arguments.words))
         input_path, directory = _input_of(arguments.path)
     except UsageError as error:
-        print(f"solfec cross-check: {error}", file=sys.stderr)
+        print(f"solfec {name}: {error}", file=sys.stderr)
         return 2
     except SystemExit as request:  # argparse's
         return int(request.code or 0)
 
-    def compare(simulation, solver, duration: float) -> None:
-        raise SystemExit(cross_check.compare(simulation, solver, duration, options))
+    def take(simulation, solver, duration: float) -> None:
+        raise SystemExit(make(simulation, solver, duration, options))
 
-    status = run_input(input_path, directory, arguments, compared=compare)
-    return status
+    return run_input(input_path, directory, arguments, compared=take)
 
 
 def _convert(path: str, arguments: Arguments) -> int:

@@ -74,7 +74,7 @@ class Divided:
     balance : Balance
     requests : Requests
     described : callable
-        Returns bytes that describe loads, materials and other settings, equal in all processes.
+        Returns what else must be equal in all processes: names, and bytes that describe it.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Divided:
         The model or the solver has features that cannot be divided yet, or processes have made different models.
     """
 
-    def __init__(self, whole, world, solver, balance: Balance, requests: Requests, described: Callable[[], bytes] = bytes):
+    def __init__(self, whole, world, solver, balance: Balance, requests: Requests, described: Callable[[], dict[str, bytes]] = dict):
         refuse(whole, solver)
         self.whole, self.world, self.solver, self.balance, self.requests, self._described = whole, world, solver, balance, requests, described
         self.signal: int | None = None
@@ -128,7 +128,7 @@ class Divided:
         yield "positions and velocities", _bytes_of(bodies.configurations, "conf") + _bytes_of(bodies.triples, "velo") + _bytes_of(bodies, "momentum")
         yield "constraints", _bytes_of(constraints, *COMPARED_CONSTRAINTS) + str(constraints.next_id).encode()
         yield "time and step", repr((model.step, model.time, model.step_number)).encode()
-        yield "loads, materials or other settings", self._described()
+        yield from self._described().items()
 
     @property
     def model(self):
@@ -166,10 +166,10 @@ class Divided:
         bodies.view("owner")[:] = 0
         bodies.owner[moving] = self._tree.leaf_of(centres, ids)
         whole.bodies.view("owner")[:] = bodies.view("owner")
-        self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving], whole.step))
+        self.part = Part(model, world, reach_of(whole, boxes, speeds(bodies)[moving]))
         self._solver = self._solver_of_parts()
         self._looks, self._due, self._used = 0, False, 0.0
-        self._load, self._sent = self._work(), world.traffic.bytes
+        self._load, self._sent = self._work(), world.traffic.sent
         if world.size > 1:
             whole.timings["PARBAL"] += perf_counter() - began
 
@@ -183,12 +183,6 @@ class Divided:
             return PartSweeps(self.part, self.solver, self._told, self.whole)
         kind = IslandSolver if isinstance(self.solver, AutoSolver) else GatheredSolver
         return kind(self.part, self.solver, self._told, self.whole)
-
-    def _reach(self, boxes: np.ndarray, speed: np.ndarray, step: float) -> float:
-        """Return the reach of parts that suits boxes (6, n) of bodies of these speeds (n,)."""
-        width = (boxes[3:] - boxes[:3]).mean(axis=0)
-        typical = float(np.median(width)) if width.size else 0.0
-        return max(least_reach(self.whole), REACH * typical, 4.0 * LASTING * step * float(speed.max(initial=0.0)))
 
     def _make_sure(self) -> None:
         """Rearrange the parts before bodies come within reach of others that their parts do not hold, and where loads differ."""
@@ -217,7 +211,7 @@ class Divided:
         places.owner = owner
         bodies = self.whole.bodies
         bodies.owner[np.searchsorted(bodies.view("id"), places.ids)] = owner
-        rearrange(part, places, self._reach(places.boxes, places.speeds, part.model.step))
+        rearrange(part, places, reach_of(self.whole, places.boxes, places.speeds))
         self._used, self._due = 0.0, False
 
     # --- steps ---------------------------------------------------------------------------------------------
@@ -235,8 +229,8 @@ class Divided:
         works = self._works(model)
         rows = np.arange(model.constraints.n)
         counted = self.part.counts(rows)
-        sent = self.world.traffic.bytes - self._sent
-        counts = counts_of(self.part, counted, sent, self._load)
+        now = self.world.traffic.sent
+        counts = counts_of(self.part, counted, (now[0] - self._sent[0], now[1] - self._sent[1]), self._load)
         agreed = self._agree(np.concatenate([counts, -counts, largest_of(works)]))
         most, least, largest = np.split(agreed, [counts.size, 2 * counts.size])
         born = np.flatnonzero(counted & (rows >= self.part.first_new))
@@ -244,7 +238,7 @@ class Divided:
         self._number_contacts(model, born, int(total[0]))
         sums = summed(total[counts.size + 1 :], largest)
         self.statistics = Statistics(self.world.size, total[1 : counts.size + 1], -least.astype(np.int64), most.astype(np.int64))
-        self._sent = self.world.traffic.bytes
+        self._sent = self.world.traffic.sent
         whole = self.whole
         whole.contact_energy, whole.friction_energy = contact_energy + float(sums[0] - sums[2]), friction_energy + float(sums[1] - sums[3])
         self.constraints, whole.sparsified = (int(self.statistics.total[COUNTS.index(name)]) for name in ("CONSTRAINTS", "SPARSIFIED"))
@@ -348,6 +342,13 @@ class Divided:
             return
         swallowed = self.world.gathered(copy.copy(self.part.model.swallowed))
         self.whole.swallowed = next((one for one in swallowed if one.steps), self.whole.swallowed)
+
+
+def reach_of(whole, boxes: np.ndarray, speed: np.ndarray) -> float:
+    """Return the reach of parts that suits a model with moving bodies of boxes (6, n) and speeds (n,)."""
+    width = (boxes[3:] - boxes[:3]).mean(axis=0)
+    typical = float(np.median(width)) if width.size else 0.0
+    return max(least_reach(whole), REACH * typical, 4.0 * LASTING * whole.step * float(speed.max(initial=0.0)))
 
 
 def refuse(whole, solver) -> None:

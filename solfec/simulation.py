@@ -202,7 +202,7 @@ class Simulation:
         self.how_to_write = ""  # how the user gets WRITE mode where results exist
         self._check = check
         self._world = communicator.world()
-        self._balance = partition.Balance()
+        self.balancing = partition.Balance()
         self._course: Course | Divided | None = None
         self._advance: Callable[[], None] | None = None  # makes a step in the present run, if not the model itself
         self._frames_elsewhere = 0  # frames that process 0 has written, in other processes
@@ -233,7 +233,7 @@ class Simulation:
 
     def balance(self, tolerance: float, weightfactor: float, updatefreq: int) -> None:
         """Choose when processes divide bodies anew (docs/parallel.md, Division)."""
-        self._balance = partition.Balance(tolerance, weightfactor, updatefreq)
+        self.balancing = partition.Balance(tolerance, weightfactor, updatefreq)
 
     def owner(self, identifier: int, of_constraint: bool) -> int:
         """Return the rank of the process that moves a body, or the last moving body of a constraint; -1 if it is gone."""
@@ -410,7 +410,7 @@ class Simulation:
                 domain.initialise()
                 if domain.step_number == 0:
                     self._write()
-            course = self._course = self._course_of(solver, Requests(lambda: interruption.signal, self._stop_exists))
+            course = self._course = self._course_of(solver, Requests(lambda: interruption.signal, self._stop_exists), end)
             balance = Balance(domain)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
@@ -482,13 +482,21 @@ class Simulation:
             if not place.startswith(other):
                 raise SolfecError(f"RUN: process {self._world.rank} is at {place}, and process {rank} is at {other}; all must call the same commands")
 
-    def _course_of(self, solver, requests: Requests) -> Course | Divided:
+    def _course_of(self, solver, requests: Requests, end: float) -> Course | Divided:
         """Return the course of the model: whole, or divided among processes or by colours that do not depend on their number."""
         coloured = sweeps_by_colours(solver) and solver.colouring == "ON" and is_divisible(self.domain, solver)
         if self._world.size > 1 or (coloured and self._advance is None):
-            described = partial(settings.as_bytes, self.domain, solver)
-            return Divided(self.domain, self._world, solver, self._balance, requests, described)
+            return Divided(self.domain, self._world, solver, self.balancing, requests, partial(self._described, solver, end))
         return Course(self.domain, solver, requests, self._advance)
+
+    def _described(self, solver, end: float) -> dict[str, bytes]:
+        """Return what must be equal in all processes beside the tables of the model: names, and bytes that describe it."""
+        schedules = [self._output, self._callback and self._callback[0], *(schedule for _, schedule in self._snapshots)]
+        times = end, [schedule and schedule.state for schedule in schedules], [snapshots.listed for snapshots, _ in self._snapshots]
+        return {
+            "loads, materials or other settings": settings.as_bytes(self.domain, solver),
+            "duration of RUN, or intervals of OUTPUT, CALLBACK or samples": repr(times).encode(),
+        }
 
     def _tell_balance(self, balance: Balance, progress: Progress) -> None:
         """Print energy and momentum of the run, and warn if their errors exceed those of the schemes."""

@@ -36,6 +36,7 @@ SUBCOMMANDS = (  # name, arguments, what it does
     ("examples", "[NAME...]", "list the examples, or copy some of them"),
     ("check", "PATH [ARGUMENTS]", "what the input's model is like before its first step (--json: for programs)"),
     ("cross-check", "PATH [ARGUMENTS]", "the same run by another code, and what differs (more: solfec cross-check --help)"),
+    ("plan", "PATH [ARGUMENTS]", "what several processes would make of the input: time, memory, messages (more: solfec plan --help)"),
     ("fmu", "PATH [FILE]", "write an input's model as an FMU for co-simulation"),
     ("fclib", "FILE...", "solve contact problems in FCLIB files (more: solfec fclib --help)"),
     ("compare", "A B", "what differs between two results, or two files that LOCDYN_DUMP wrote"),

@@ -237,7 +237,7 @@ class SOLFEC(Model):
         """
         simulation = self._simulation
         if session.current().compared is not None:
-            raise SolfecError("SOLFEC.steps: cross-check compares runs by RUN")
+            raise SolfecError("SOLFEC.steps: this command takes runs by RUN")
         solver, duration = solver_and_duration(simulation, solver, duration)
         return simulation.steps(constraint_solver(solver), checks.positive(duration, "duration"))
 

@@ -41,7 +41,7 @@ def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves | float, duration: fl
         return
     if (compare := session.current().compared) is not None:
         if isinstance(solver, CoSolver):
-            raise SolfecError("RUN: cross-check compares runs of one model, not those of HYBRID_SOLVER")
+            raise SolfecError("RUN: this command takes runs of one model, not those of HYBRID_SOLVER")
         compare(simulation, constraint_solver(solver), checks.positive(duration, "duration"))
         return
     if isinstance(solver, CoSolver):

@@ -46,6 +46,11 @@ class Traffic:
         self.messages += len(outgoing)
         self.bytes += sum(array.nbytes for array in outgoing.values())
 
+    @property
+    def sent(self) -> tuple[int, int]:
+        """Numbers of messages and of bytes."""
+        return self.messages, self.bytes
+
 
 class Communicator(Protocol):
     """Communication of process number `rank` of `size` processes, all of which make the same calls."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 #: Bodies that processes move, and primitives of these; constraints that they count, and images of others; contacts that sparsification has
-#: removed; bytes of messages to other processes in the step; work of bodies by counts (IMBALANCE_TOLERANCE).
-COUNTS = ("BODIES", "BOXES", "CONSTRAINTS", "EXTERNAL", "SPARSIFIED", "BYTES SENT", "DOM WEIGHT")
+#: removed; messages to other processes in the step, and their bytes; work of bodies by counts (IMBALANCE_TOLERANCE).
+COUNTS = ("BODIES", "BOXES", "CONSTRAINTS", "EXTERNAL", "SPARSIFIED", "MESSAGES", "BYTES SENT", "DOM WEIGHT")
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Statistics:
         return lines
 
 
-def counts_of(part, counted: np.ndarray, sent: int, weight: float) -> np.ndarray:
+def counts_of(part, counted: np.ndarray, sent: tuple[int, int], weight: float) -> np.ndarray:
     """Return the counts of one part, as floating-point numbers without fractions.
 
     Parameters
@@ -51,10 +51,10 @@ def counts_of(part, counted: np.ndarray, sent: int, weight: float) -> np.ndarray
     part : Part
     counted : ndarray of bool (n,)
         Constraints that it counts.
-    sent : int
-        Bytes that it has sent in the step.
+    sent : tuple of int
+        Messages that it has sent in the step, and their bytes.
     weight : float
         Work of its bodies.
     """
     own = int(np.count_nonzero(counted))
-    return np.array([*part.sizes, own, counted.size - own, part.model.geometry.workspace.removed_own, sent, round(weight)], float)
+    return np.array([*part.sizes, own, counted.size - own, part.model.geometry.workspace.removed_own, *sent, round(weight)], float)

@@ -77,7 +77,7 @@ def run_serially(directory, script, *switches):
 def test_two_processes_write_what_one_writes(serial, tmp_path):
     said, errors = run(2, tmp_path, HEAP + RUN)
     assert not errors and not said
-    heading, *rows = (tmp_path / "out/heap/STATE").read_text().splitlines()[-8:]
+    heading, *rows = (tmp_path / "out/heap/STATE").read_text().splitlines()[-9:]
     assert heading.split() == "2 PROCESSES SUM MIN AVG MAX".split()
     bodies, boxes, constraints, *_ = (list(map(int, row.split()[-4:])) for row in rows[:3])
     assert bodies[0] == boxes[0] == 19 and bodies[1] + bodies[3] == 19 and bodies[2] == 9
@@ -239,6 +239,19 @@ DIFFERENT = {
 def test_settings_that_differ_among_processes_are_told_once(tmp_path, difference):
     _, errors = run(3, tmp_path, HEAP + DIFFERENT[difference] + "\n" + RUN, status=1)
     assert errors.count("processes 0 and 1 have made different models: they differ in loads, materials or other settings") == 1, errors
+
+
+@pytest.mark.parametrize("difference", ["OUTPUT (solfec, 0.01 * (1 + RANK ()))", pytest.param("CALLBACK (solfec, 1.0 + RANK (), (), list)", marks=pytest.mark.slow)])
+def test_times_that_differ_among_processes_are_told(tmp_path, difference):
+    _, errors = run(2, tmp_path, HEAP + difference + "\n" + RUN, status=1)
+    assert errors.count("made different models: they differ in duration of RUN, or intervals of OUTPUT, CALLBACK or samples") == 1, errors
+
+
+def test_processes_of_different_inputs_are_told(tmp_path):
+    """As of a launcher that starts one program with two command lines."""
+    (tmp_path / "other.py").write_text(HEAP + RUN.replace("0.06", "0.05"))
+    _, errors = run(1, tmp_path, HEAP + RUN, status=1, arguments=[":", "-n", 1, sys.executable, "-m", "solfec.cli", "--quiet", "other.py"])
+    assert errors.count("made different models: they differ in duration of RUN") == 1, errors
 
 
 @pytest.mark.slow

@@ -1,0 +1,186 @@
+"""What several processes would have to do for a step of a model: bodies, rows, messages, bytes, memory and time, counted without running them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..kinds import BodyKind
+from .colours import colour
+from .communicator import Alone
+from .machine import Machine
+from .part import CARRIED, MOVER, Part
+from .partition import Balance, Partition
+
+NUMBER = 8  # bytes
+REDUCTIONS = 2  # sums or maxima over all processes in a sweep
+GATHERED = 2  # times in a solution that copies get all momenta
+
+
+@dataclass
+class Shares:
+    """What each of several processes does in a step in which no contact comes or goes.
+
+    Attributes
+    ----------
+    bodies, held : ndarray (processes,)
+        Numbers of bodies that it moves, and of moving bodies that it holds, copies included.
+    rows : ndarray
+        Constraints that it sweeps; those between bodies of two processes count in both.
+    neighbours : ndarray
+        Processes to which it sends.
+    messages, sent : ndarray
+        Of one sweep: numbers of messages, and of bytes.
+    messages_beside, sent_beside : ndarray
+        The same of the rest of a step.
+    colours : int
+        Of constraints.
+    """
+
+    bodies: np.ndarray
+    held: np.ndarray
+    rows: np.ndarray
+    neighbours: np.ndarray
+    messages: np.ndarray
+    sent: np.ndarray
+    messages_beside: np.ndarray
+    sent_beside: np.ndarray
+    colours: int
+
+    def of_step(self, sweeps: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of messages and of bytes of a step of so many sweeps."""
+        return sweeps * self.messages + self.messages_beside, sweeps * self.sent + self.sent_beside
+
+
+def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
+    """Count what processes do, if bodies have these owners.
+
+    Parameters
+    ----------
+    model : Domain
+        The whole model, with the contacts of its last step.
+    owner : ndarray (n,)
+        Ranks of the owners of bodies; of obstacles 0.
+    reach : float
+        Of parts.
+    size : int
+        Number of processes.
+    """
+    part = Part(model, Alone(), reach)
+    bodies, places = model.bodies, part.places(part.moving)
+    rows = np.flatnonzero(part.moving)
+    places = replace(places, owner=owner[rows])
+    masks = [places.held_by(rank, reach, part.links) for rank in range(size)]
+    held = np.array([np.count_nonzero(mask) for mask in masks])
+    copies = [rows[mask & (places.owner != rank)] for rank, mask in enumerate(masks)]
+    holder, body = np.repeat(np.arange(size), [len(one) for one in copies]), np.concatenate(copies)
+    ends = part.ends(np.arange(model.constraints.n))
+    of_row, _ = colour(part, ends)
+    ranks = np.append(owner, -1)[ends]
+    swept = np.bincount(ranks[1], minlength=size) + np.bincount(ranks[0, (ranks[0] >= 0) & (ranks[0] != ranks[1])], minlength=size)
+    colours = int(of_row.max(initial=-1)) + 1
+    changed = np.unique(np.concatenate([(side.astype(np.int64) * max(colours, 1) + of_row)[(side >= 0) & part.moving[side]] for side in ends]))
+    changed_body, changed_in = np.divmod(changed, max(colours, 1))
+    order = np.argsort(body, kind="stable")  # copies, by bodies
+    first = np.searchsorted(body[order], np.arange(bodies.n + 1))
+    count = (first[1:] - first[:-1])[changed_body]
+    copy = order[np.repeat(first[changed_body] - np.cumsum(count) + count, count) + np.arange(count.sum())]
+    width = 3 * NUMBER * part.spans["velo"][1]
+    messages, sent = _messages(owner[body[copy]], holder[copy], np.repeat(changed_in, count), width[body[copy]], size)
+    neighbours, gathered = _messages(owner[body], holder, np.zeros(body.size, int), width[body], size)
+    whole = width + 3 * NUMBER * part.spans["conf"][1] + NUMBER * sum(len(getattr(bodies, name)) for name in CARRIED)
+    _, states = _messages(owner[body], holder, np.zeros(body.size, int), whole[body], size)
+    own = np.bincount(owner[rows], minlength=size)
+    return Shares(own, held, swept, neighbours, messages, sent, (GATHERED + 1) * neighbours, GATHERED * gathered + states, colours)
+
+
+def _messages(sender: np.ndarray, receiver: np.ndarray, turn: np.ndarray, size: np.ndarray, processes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many messages each process sends, one to each receiver in each turn, and their bytes."""
+    key = (turn.astype(np.int64) * processes + sender) * processes + receiver
+    return np.bincount(np.unique(key) // processes % processes, minlength=processes), np.bincount(sender, size, processes).astype(np.int64)
+
+
+def divided(model, reach: float, size: int, balance: Balance) -> np.ndarray:
+    """Return owners (n,) of the bodies of a model among so many processes, so that their work is even."""
+    part = Part(model, Alone(), reach)
+    places, rows = part.places(part.moving, part.weights(balance.weightfactor)), np.flatnonzero(part.moving)
+    owner = np.full(model.bodies.n, MOVER)
+    owner[rows] = Partition(places.centres, places.ids, places.weights, size).leaf_of(places.centres, places.ids)
+    return owner
+
+
+@dataclass
+class Measured:
+    """A step of the whole model in one process, by colours.
+
+    Attributes
+    ----------
+    seconds, sweeping : float
+        Wall time of a step, and of its sweeps.
+    sweeps : float
+        Their number.
+    memory : int
+        Bytes of the tables of the model.
+    """
+
+    seconds: float
+    sweeping: float
+    sweeps: float
+    memory: int
+
+
+@dataclass
+class Forecast:
+    """A step of several processes.
+
+    Attributes
+    ----------
+    processes : int
+    seconds, messaging : float
+        Of a step, and of messages and sums in it.
+    memory : float
+        Bytes of the process that needs most.
+    shares : Shares
+    """
+
+    processes: int
+    seconds: float
+    messaging: float
+    memory: float
+    shares: Shares
+
+
+def forecast(counted: Shares, measured: Measured, alone: Shares, machine: Machine) -> Forecast:
+    """Predict a step of several processes, each with a core of its own, from one in one process, `alone`.
+
+    Computation goes with the rows that the process sweeps which has most, and with the bodies that the one holds which has most; calls of a
+    step and of a colour have a constant price.  A colour ends when the process has its messages that sends most.
+    """
+    size, sweeps = len(counted.bodies), measured.sweeps
+    calls = machine.visit * sweeps * alone.colours
+    rows, rest = max(measured.sweeping - calls, 0.0), max(measured.seconds - measured.sweeping - machine.step, 0.0)
+    computing = machine.step + calls + rows * _share(counted.rows, alone.rows) + rest * _share(counted.held, alone.held)
+    messages, sent = counted.of_step(sweeps)
+    messaging = float((machine.message * messages + machine.byte * sent).max()) + machine.reduction * np.ceil(np.log2(size)) * REDUCTIONS * sweeps
+    memory = machine.base + machine.growth * measured.memory * (1.0 + (_share(counted.held, alone.held) if size > 1 else 0.0))
+    return Forecast(size, computing + messaging, messaging, memory, counted)
+
+
+def _share(counted: np.ndarray, alone: np.ndarray) -> float:
+    """Return the largest share of a process in what one process alone does."""
+    return float(counted.max() / max(alone[0], 1))
+
+
+def bytes_of(model) -> int:
+    """Return the bytes of the columns of a model's tables, rows in use."""
+    geometry, local = model.geometry, model.local_dynamics
+    tables = [model.bodies, model.bodies.configurations, model.bodies.triples, model.constraints]
+    tables += [getattr(geometry, name) for name in ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitives")]
+    used = sum(table.view(name).nbytes for table in tables for name in table.COLUMNS)
+    return used + sum(getattr(table, name).nbytes for table in (local.rows, local.entries) for name in table.COLUMNS)
+
+
+def moving(model) -> np.ndarray:
+    """Return rows of the bodies that are no obstacles."""
+    return np.flatnonzero(model.bodies.view("kind") != BodyKind.OBSTACLE)
