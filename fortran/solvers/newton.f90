@@ -18,7 +18,7 @@ module newton
   use velocity_form, only: gather_momenta, momentum_velocities
   implicit none
   private
-  public :: iterate, relative_velocities
+  public :: iterate, peels, relative_velocities
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   integer, parameter :: restart = 20          !< directions kept by flexible GMRES
@@ -29,7 +29,7 @@ module newton
   integer, parameter :: halvings = 6         !< of a step along a direction that is solved for directly
   real(dp), parameter :: descent = 1.0e-4_dp  !< least decrease of the residual, relative to the length of the step
   real(dp), parameter :: affordable = 1.0e7_dp  !< products of blocks up to which the linear system is factorised
-  integer(i4), parameter :: blocks_wanted = 4
+  integer(i4), parameter :: blocks_wanted = 4, unaffordable = 5
   integer, parameter :: v_zero = 1, v_rhs = 2, v_step = 3, v_product = 4, v_basis = 5   !< work vectors; directions follow the basis
 
   !> An iteration under way.
@@ -76,7 +76,8 @@ contains
   !>   iterations, matvecs, g, total   out: steps and products made, merit, residual (merit)
   !>   failed          row whose diagonal block is singular or whose kind has no linearisation, or -1
   !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row, 4 the blocks of W are
-  !>                   needed (stored 1), and nothing is done; `table_unknown`
+  !>                   needed (stored 1), 5 only direct solutions are wanted (`direct` of settings), and they are too expensive; in both cases nothing is
+  !>                   done; `table_unknown`
   subroutine iterate(local, settings, n, stored, triples, half_step, step, regularisation, maxiter, maxmatvec, check_cohesion, &
                      iterations, matvecs, g, total, failed, status)
     integer(i8), intent(in) :: local(6), settings
@@ -103,6 +104,9 @@ contains
       if (it%asked%averaged == 0) it%direct = any_snaps_back(n, rows%kind, rows%law, rows%diagonal)
       status = blocks_wanted
       if (it%direct .and. stored == 0) return
+      if (it%direct) call prepare_factor(it, n)
+      status = unaffordable
+      if (it%asked%direct /= 0 .and. .not. it%direct) return
       call start_iteration(it, n, stored, triples, half_step)
       if (it%direct) call hold_laws_first(it, regularisation, maxiter, maxmatvec, iterations, failed)
       call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
@@ -135,7 +139,6 @@ contains
     it%unit = unit_of_force(n, it%loc%rows%kind, it%loc%rows%block)
     it%vectors(:,:,v_zero) = 0.0_dp
     it%vectors(:,:,v_step) = 0.0_dp
-    if (it%direct) call prepare_factor(it)
     call take_measure(it)
     if (it%g < 0.5_dp*unbounded) return
     ! there is no velocity to stop, so reactions of the last step are no good start
@@ -283,6 +286,22 @@ contains
     end associate
   end subroutine krylov_step
 
+  !> Tells whether a row may have several solutions with the reactions of all others held, which sweeps cannot follow.
+  !>
+  !>   local, n   as in `iterate`
+  !>   found      1: there is such a row
+  !>   status     `table_open` or `table_unknown`
+  subroutine peels(local, n, found, status)
+    integer(i8), intent(in) :: local(6)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(out) :: found, status
+    type(local_tables) :: loc
+
+    found = 0
+    call open_local(local, loc, status)
+    if (status == table_open) found = merge(1, 0, any_snaps_back(n, loc%rows%kind, loc%rows%law, loc%rows%diagonal))
+  end subroutine peels
+
   !> Whether a row may have several solutions with the reactions of all others held.
   logical function any_snaps_back(n, kind, law, diagonal) result(any_row)
     integer(i4), intent(in) :: n, kind(0:*)
@@ -298,10 +317,11 @@ contains
   end function any_snaps_back
 
   !> Finds an order of elimination, and makes room for the matrix X W + Y; larger systems are left to GMRES.
-  subroutine prepare_factor(it)
+  subroutine prepare_factor(it, n)
     type(iteration), intent(inout) :: it
+    integer(i4), intent(in) :: n
 
-    associate (n => it%n, ptr => it%loc%rows%block_ptr)
+    associate (ptr => it%loc%rows%block_ptr)
       call analyse(n, ptr(0:n), it%loc%blocks%column, it%factor)
       it%direct = it%factor%products <= affordable
       if (it%direct) allocate(it%diagonal(3,3,0:n-1), it%matrix(3,3,0:max(ptr(n), 1)-1), it%best(3,0:n-1))

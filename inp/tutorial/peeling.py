@@ -1,7 +1,7 @@
 # Peeling: two bonded arms are torn apart (double cantilever beam, mode I) or slide on one another (end-notched flexure, mode II)
 #
 # Supports move slowly, in quasi-statics; the load is compared with the closed forms of beam theory.  Arguments: DCB or ENF, size of the
-# elements in mm, number of steps.  docs/fragmentation.md, Beams that peel:
+# elements in mm, number of steps, solver (NEWTON, AUTO or GAUSS_SEIDEL, which cannot follow).  docs/fragmentation.md, Beams that peel:
 #
 #   solfec inp/tutorial/peeling.py DCB
 #   solfec inp/tutorial/peeling.py ENF
@@ -12,6 +12,7 @@ arguments = NON_SOLFEC_ARGV() or ()
 test = arguments[0] if arguments else 'DCB'
 size = 1E-3 * float(arguments[1]) if len(arguments) > 1 else 2.5E-3
 steps = int(arguments[2]) if len(arguments) > 2 else 80
+solver = arguments[3] if len(arguments) > 3 else 'NEWTON'
 
 young, width, height = 1E10, 0.01, 0.01         # of an arm; Poisson's ratio is zero
 energy = 50.0                                   # in either mode
@@ -135,4 +136,5 @@ def note():
 if solfec.mode == 'WRITE':
     CALLBACK(solfec, step, (), note)
 solfec.verbose = 'OFF'
-RUN(solfec, NEWTON_SOLVER(1E-10, gsflag='OFF'), steps * step)
+solvers = {'NEWTON': NEWTON_SOLVER(1E-10, gsflag='OFF'), 'AUTO': AUTO_SOLVER(1E-6), 'GAUSS_SEIDEL': GAUSS_SEIDEL_SOLVER(1E-6, 1000)}
+RUN(solfec, solvers[solver], steps * step)

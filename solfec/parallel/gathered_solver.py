@@ -105,8 +105,8 @@ class IslandSolver(GatheredSolver):
         return report
 
     def _solve_gathered(self, rows) -> SolverReport:
-        """Sweep all rows."""
-        return self.given.by_sweeps(rows)
+        """Solve all rows at once."""
+        return self.given.together(rows)
 
 
 def results_of(local) -> np.ndarray:

@@ -17,8 +17,9 @@ from .constraint_solver import ConstraintSolver
 from .contact_problem import COUNTS, ContactProblem, Islands, Method, joined, summary
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
-from .gauss_seidel import GaussSeidelSolver
+from .gauss_seidel import SUSPICIOUS, GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind, bits_of
+from .newton import NewtonSolver
 from .reduced_rows import CONE_OF_KIND, UNKNOWN, ReducedRows
 from .report import SolverReport
 from .spring_tangents import SpringTangents
@@ -32,6 +33,7 @@ BENT = LINKS | DASHPOTS | SPRINGS  # not linear in U
 MASKED = bits_of(kind for kind, family in ROW_FAMILIES.items() if family.masked)
 TREATED = bits_of(np.flatnonzero(CONE_OF_KIND != UNKNOWN)) | SPRINGS | DASHPOTS  # kinds of rows that need no sweeps
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
+NEWTON_MERIT, SMALLEST_MERIT, MOST_NEWTON = 1e-10, 1e-20, 200  # of steps with bonds that peel
 MOST_UPDATES = 20  # of linearised links and springs
 SOFT = 0.1  # |g| W_NN, the effect of a spring's force on its own velocity: below this value the force counts as given
 
@@ -95,9 +97,39 @@ class AutoSolver(ConstraintSolver):
         """Compute reactions R and velocities U of assembled local dynamics, in `local.rows`.
 
         Gauss-Seidel solves the whole step in three cases: the step has cohesive SPRING_DASHPOT contacts, whose law is no cone; it has other laws
-        that only sweeps can solve; or iterations with the tangents of springs and contacts do not converge to their forces.
+        that only sweeps can solve; or iterations with the tangents of springs and contacts do not converge to their forces.  Bonds that peel are
+        solved by Newton steps.
         """
-        return self.by_islands(local) or self.by_sweeps(local)
+        return self.by_islands(local) or self.together(local)
+
+    def together(self, local: LocalDynamics) -> SolverReport:
+        """Solve the whole step by Newton steps, if there are bonds that sweeps cannot follow, or by sweeps."""
+        return (self._by_newton(local) if local.peels() else None) or self.by_sweeps(local)
+
+    def _by_newton(self, local: LocalDynamics) -> SolverReport | None:
+        """Solve bonds that peel; None, and reactions as they are, if linear systems are too expensive or nothing like a solution is found.
+
+        Where the residual remains too large, the best reactions are kept nevertheless, since sweeps would break all bonds.
+        """
+        if not local.stored or local.held is not NO_ROWS or local.survey()[0] & DASHPOTS:
+            return None
+        start, newton, iterations = local.rows.R[:, : local.n].copy(), NewtonSolver(NEWTON_MERIT, MOST_NEWTON, gsflag=False), 0
+        while True:
+            report = newton.factorised(local)
+            if report is None:
+                break
+            iterations += report.iterations
+            if report.residual <= self.epsilon or report.status != "OK" or newton.meritval <= SMALLEST_MERIT:
+                break
+            newton.meritval *= 1e-3
+        if report is None or not report.residual <= SUSPICIOUS:
+            local.rows.R[:, : local.n] = start
+            return None
+        self.methods, self.islands = {"NEWTON": 1}, 1
+        self.iterations = dict.fromkeys(COUNTS, 0) | {"newton": iterations}
+        self.error = report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
+        self.iters, report.iterations, report.solver = iterations, iterations, "AUTO"
+        return report
 
     def by_islands(self, local: LocalDynamics) -> SolverReport | None:
         """Solve island by island; leave reactions as they are and return None if the whole step needs sweeps.

@@ -21,6 +21,7 @@ from .spring_functions import SpringFunctions
 _sweep_rows = _kernels.gauss_seidel.iterate
 
 SUSPICIOUS = 1e-2  # residual above which a solution whose reactions changed little counts as unsolved: they may be growing slowly
+PEELING = "; bonds soften that their neighbours hold, which sweeps cannot follow: use NEWTON_SOLVER or AUTO_SOLVER"
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
 COLOURINGS = ("AUTO", "ON", "OFF")
 VARIANTS = ("FULL", "RANK_COLOURS", "MIDDLE_JACOBI", "SPLIT", "BOUNDARY_JACOBI")
@@ -208,6 +209,7 @@ class GaussSeidelSolver(ConstraintSolver):
         if self.itershist is not None:
             self.itershist.append(self.iters)
         if report.status != "OK":
+            report.cause = report.cause or (PEELING if local.peels() else "")
             self._fail(local, report, agreed)
         elif report.residual > SUSPICIOUS:
             self._warn_of_contradiction(local, agreed)

@@ -289,6 +289,14 @@ class LocalDynamics:
         counts, norms = counts.tolist(), norms.T.tolist()
         return present, (self._size(False, counts[0], norms[0]), self._size(True, counts[1], norms[1]))
 
+    def peels(self) -> bool:
+        """Whether a bond may have several solutions with the reactions of all others held, which sweeps cannot follow (docs/solvers.md, Projected quasi-Newton solver)."""
+        if not (self.rows.kind[: self.n] == RowKind.COHESIVE).any():
+            return False
+        found, status = _kernels.newton.peels(self.handles, self.n)
+        opened(status)
+        return found == 1
+
     def free_size(self) -> float:
         """Return the size of the rows that do not drive obstacles (`survey`)."""
         return self.survey()[1][0]

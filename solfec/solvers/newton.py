@@ -18,7 +18,7 @@ from .report import SolverReport
 from .spring_tangents import SpringTangents
 
 STATUS = ("OK", "DIVERGED", "DIVERGED")
-BLOCKS_WANTED = 4
+BLOCKS_WANTED, UNAFFORDABLE = 4, 5
 LINEAR_SOLVERS = ("GMRES", "DIAG")
 RELATIVE_DELTAS = {"OFF": None, "avgWii": np.mean, "minWii": np.min, "maxWii": np.max}
 
@@ -37,6 +37,7 @@ class NewtonSettings(Record):
         "theta": "f8",  # share of the new step in averages
         "omega": "f8",  # smoothing of the contact equation
         "meritval": "f8",  # merit that ends the iteration
+        "direct": "i4",  # 1: nothing is done unless linear systems are factorised
     }
 
 
@@ -245,6 +246,13 @@ class NewtonSolver(ConstraintSolver):
         if measure is None or not local.n:
             return self.delta
         return self.delta * float(measure(np.einsum("iik->ik", local.rows.diagonal[..., : local.n])))
+
+    def factorised(self, local: LocalDynamics) -> SolverReport | None:
+        """Iterate by factorising linear systems; None if a row cannot be linearised or this is too expensive."""
+        self.make_room()
+        self._settings.direct = 1
+        report, _, _, status = self._iterate(local, self.maxiter, self.maxmatvec, True)
+        return None if status in (3, UNAFFORDABLE) else report
 
     def make_room(self) -> None:
         """Allocate memory for the history of one solution."""

@@ -37,6 +37,26 @@ def test_an_end_notched_beam_carries_the_load_of_its_closed_forms(solfec):
     compare("ENF", solfec("tutorial/peeling.py", "ENF"))
 
 
+def test_auto_peels_as_newton_does(solfec):
+    loads = []
+    for solver in ("NEWTON", "AUTO"):
+        process = solfec("tutorial/peeling.py", "DCB", 5, 40, solver, switches=("-s", solver))
+        assert "did not reach its accuracy" not in process.stderr
+        loads.append(curve(process)[1])
+    assert loads[1] == pytest.approx(loads[0], rel=0.01)
+
+
+def test_gauss_seidel_says_that_it_cannot_follow(solfec):
+    process = solfec("tutorial/peeling.py", "DCB", 5, 8, "GAUSS_SEIDEL")
+    assert "bonds soften that their neighbours hold, which sweeps cannot follow: use NEWTON_SOLVER or AUTO_SOLVER" in process.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_auto_bends_an_end_notched_beam(solfec):
+    compare("ENF", solfec("tutorial/peeling.py", "ENF", 2.5, 80, "AUTO"))
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("test, steps, sizes", [("DCB", 80, (5, 2.5, 1.25)), ("ENF", 100, (2.5, 1.25))])
