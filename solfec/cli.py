@@ -167,6 +167,8 @@ def main(words: list[str] | None = None) -> int:
         from .tools import planning
 
         return _instead_of_run("plan", words[1:], planning.parse, planning.plan)
+    if words[:1] == ["profile"]:
+        return _profile(words[1:])
     if words and words[0] in subcommands.COMMANDS:
         return subcommands.run(words[0], words[1:])
     try:
@@ -248,6 +250,33 @@ def _check(words: list[str]) -> int:
     with redirect_stdout(sys.stderr):  # output of the input; standard output has only the report
         status = run_input(input_path, directory, arguments, found)
     return max(status, subcommands.tell_check(found, as_json)) if found or not status else status
+
+
+def _profile(words: list[str]) -> int:
+    """Run an input into a sub-directory of its own, and tell where its time went."""
+    try:
+        asked = subcommands.profile_options(words)
+        if isinstance(asked, int):
+            return asked
+        as_json, page, rest = asked
+        arguments = parse(rest)
+        if arguments.view or arguments.wire or arguments.size or arguments.resume or arguments.mpi:
+            raise UsageError("profile opens no window, begins anew and runs one process: -v, -f, -g, -c and --mpi have no meaning")
+        if arguments.path is None:
+            raise UsageError(_missing(arguments.words) or "profile needs an input file")
+        input_path, directory = _input_of(arguments.path)
+        if directory is not None:
+            raise UsageError(f"profile runs an input file, and {arguments.path!r} is a directory")
+    except UsageError as error:
+        print(f"solfec profile: {error}", file=sys.stderr)
+        return 2
+    from .tools import profiling
+
+    arguments.overwrite = arguments.yes = True
+    arguments.subdirectory = arguments.subdirectory or "profile"  # results that are there stay
+    with redirect_stdout(sys.stderr), profiling.measured() as found:  # standard output has only the profile
+        status = run_input(input_path, None, arguments)
+    return max(status, subcommands.run("profile", [], lambda _: profiling.tell(arguments.path, found, as_json, page)))
 
 
 def _instead_of_run(name: str, words: list[str], options_of: Callable, make: Callable) -> int:

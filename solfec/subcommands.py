@@ -29,6 +29,13 @@ critical step, memory and size of results.  What the input prints goes to the st
 """
 
 
+PROFILE_HELP = """\
+Runs an input to its end, or until CTRL-C, and tells where its time goes: the input itself, steps with their phases, output, callbacks, and the
+kernels that take most; iterations, bytes, and advice in words. Results go into the sub-directory `profile` of the output directory (or that of -s).
+What the input prints goes to the standard error.
+"""
+
+
 def info(words: list[str]) -> int:
     """Describe the contents of results directories."""
     from .parmec import stored_run
@@ -129,6 +136,27 @@ def check_options(words: list[str]) -> tuple[bool, list[str]] | int:
         parser.print_help()
         return 0
     return words[:1] == ["--json"], words[1:] if words[:1] == ["--json"] else words
+
+
+def profile_options(words: list[str]) -> tuple[bool, str | None, list[str]] | int:
+    """Return whether JSON is requested, the path of the page, and the command line of the input; or the exit status if nothing remains to do."""
+    parser = _parser("profile", PROFILE_HELP)
+    parser.usage = "solfec profile [--json] [--html FILE] [switches] path [arguments]"
+    parser.add_argument("--json", action="store_true", help="for programs: an object")
+    parser.add_argument("--html", metavar="FILE", help="write a page with pictures of the parts and of the course of the run")
+    if words[:1] in (["-h"], ["--help"]):
+        parser.print_help()
+        return 0
+    as_json, page, rest = False, None, list(words)
+    while rest[:1] in (["--json"], ["--html"]):
+        if rest.pop(0) == "--json":
+            as_json = True
+        elif rest:
+            page = rest.pop(0)
+        else:
+            print("solfec profile: --html needs a file", file=sys.stderr)
+            return 2
+    return as_json, page, rest
 
 
 def tell_check(found: list[dict], as_json: bool) -> int:

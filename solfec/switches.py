@@ -35,6 +35,7 @@ SUBCOMMANDS = (  # name, arguments, what it does
     ("new", "[FILE]", "write a small input with comments to begin with"),
     ("examples", "[NAME...]", "list the examples, or copy some of them"),
     ("check", "PATH [ARGUMENTS]", "what the input's model is like before its first step (--json: for programs)"),
+    ("profile", "PATH [ARGUMENTS]", "run an input, and tell where its time goes (--html FILE: with pictures)"),
     ("cross-check", "PATH [ARGUMENTS]", "the same run by another code, and what differs (more: solfec cross-check --help)"),
     ("plan", "PATH [ARGUMENTS]", "what several processes would make of the input: time, memory, messages (more: solfec plan --help)"),
     ("fmu", "PATH [FILE]", "write an input's model as an FMU for co-simulation"),
