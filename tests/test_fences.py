@@ -1,4 +1,4 @@
-"""Blocks of the documents that are no complete inputs: excerpts are in their inputs, the others run on a small model, shells know their words."""
+"""Blocks of the documents that are no complete inputs: excerpts are in their inputs, the others run on a small model, shells have their words."""
 
 import ast
 import builtins
