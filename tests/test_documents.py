@@ -6,10 +6,12 @@ import inspect
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import typing
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -69,7 +71,7 @@ def examples() -> list[Example]:
                 found[-1].text += body
             elif language == "python" and not kind.startswith("file"):
                 found.append(Example(page.name, text.count("\n", 0, match.start()) + 1, kind, body))
-            elif language == "text":
+            elif language == "text" and kind != "printed":
                 found[-1].expected[kind] = found[-1].expected.get(kind, "") + body
     return found
 
@@ -93,19 +95,30 @@ def test_input_in_the_documents_prints_what_they_say(example, tmp_path, monkeypa
 
 
 WALKS = [page for page in PAGES if "```sh run" in page.read_text()]
+WALKS = [pytest.param(page, marks=[pytest.mark.slow] * ("\nmpiexec" in page.read_text()), id=page.stem) for page in WALKS]
 
 
-@pytest.mark.parametrize("page", WALKS, ids=lambda page: page.stem)
-def test_command_lines_of_a_page_work_one_after_another(page, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("page", WALKS)
+def test_command_lines_of_a_page_work_one_after_another(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    printed = ""
     for language, kind, body in re.findall(r"^```(\w+) ([\w .-]+)\n(.*?)^```$", page.read_text(), re.M | re.S):
         if language == "python" and kind.startswith("file "):
             (tmp_path / kind.removeprefix("file ")).write_text(body)
         elif (language, kind) == ("sh", "run"):
             for line in body.splitlines():
                 program, *words = shlex.split(line)
-                assert program == "solfec"
-                assert cli.main(words) == 0, line + capsys.readouterr().err
+                if program == "mpiexec":
+                    if not find_spec("mpi4py") or not shutil.which("mpiexec"):
+                        pytest.skip("MPI is not installed: make mpi")
+                    assert subprocess.run([program, *words]).returncode == 0, line
+                else:
+                    assert program == "solfec"
+                    assert cli.main(words) == 0, line + capfd.readouterr().err
+            printed = capfd.readouterr().out
+        elif (language, kind) == ("text", "printed"):
+            assert [expected for expected in body.splitlines() if expected not in printed.splitlines()] == []
 
 
 def test_all_pages_are_in_the_table_of_contents_once():

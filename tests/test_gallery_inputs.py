@@ -108,6 +108,13 @@ def test_contacts_take_what_a_rockfall_loses_in_height(numbers, count, duration)
     assert duration < 8 or (stopped == total and kinetic < 1)
 
 
+@pytest.mark.parametrize("duration", [0.4, slow(3.0)])
+def test_a_tower_on_a_table_sinks_on_the_springs_of_the_explicit_engine(numbers, duration):
+    (_, still), (worst,), (given, weight) = numbers("../hybrid/table", duration)
+    assert worst < 0.002 * still
+    assert duration < 3 or given == pytest.approx(weight, rel=1e-3)
+
+
 @pytest.mark.parametrize("share, count, duration", [(0.15, 5, 1.2), slow(0.15, 17, 8.0)])
 def test_abutments_carry_the_arch_and_the_roller(numbers, share, count, duration):
     (weight, carried), (sunk,) = numbers("bridge-load", share, count, duration)

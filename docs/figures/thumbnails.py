@@ -42,6 +42,7 @@ PICTURES = {  # input: words, results, commands of the viewer
     "hybrid/cube-array": (("2", "3", "3", "0.6"), "cube-array-2d", ("result |v|", BESIDE, "fit")),
     "hybrid/either": (("block",), "either-block", ("result |v|", BESIDE, "fit")),
     "hybrid/plate-slot": ((), "plate-slot", ("result |v|", BESIDE, "fit")),
+    "hybrid/table": ((), "table", ("result |v|", "look -60,12", "seek to 0.4", "fit")),
     "hybrid/two-cubes": ((), "two-cubes", ("result |v|", BESIDE, "fit")),
     "mechanisms/breaker": ((), "mechanisms/breaker", ("look -70,30", "fit")),
     "parallel/bridge": (("600", "15", "0.3"), "parallel/bridge", ("result |v|", "look -70,12", "fit")),
