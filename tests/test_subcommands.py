@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import h5py
 import numpy as np
 import pytest
 
@@ -120,6 +121,7 @@ def test_plots_draw_a_panel_for_each_kind_of_item(say, tmp_path, ending):
         (["9:KINETIC"], "there is no body 9 in the results"),
         (["block:0,0:DZ"], "DZ needs a body and a point"),
         (["block:dz"], "is no item"),
+        (["*:0,0,0:1,2:R"], "R needs a direction, and 0,0,0 is none"),
         (["SPIN"], "unknown"),
         (["STEP", "-o", "picture.xyz"], "xyz"),
         (["STEP", "-o", "input.py/picture.png"], "input.py/picture.png: cannot be written"),
@@ -129,6 +131,22 @@ def test_plots_draw_a_panel_for_each_kind_of_item(say, tmp_path, ending):
 def test_plots_that_cannot_be_drawn_say_why(say, words, said):
     status, out, err = say("plot", "out/drop", *words)
     assert status == 1 and out == "" and said in err and err.startswith("solfec plot: ")
+
+
+@pytest.mark.parametrize("words", [["--csv", "-o", "input.py"], ["--vtkhdf", "-o", "input.py/new"]])
+def test_exports_into_a_file_say_that_they_need_a_directory(say, words):
+    status, out, err = say("export", "out/drop", *words)
+    assert (status, out) == (1, "") and f"input.py is a file, and {words[0]} needs a directory" in err
+
+
+@pytest.mark.parametrize("words", [["report", "-o", "page.html"], ["export", "--gltf", "-o", "scene.glb"]])
+def test_numbers_of_a_damaged_file_that_overflow_are_an_error(say, drop, words):
+    shutil.copytree(drop / "out/drop", drop / "damaged", dirs_exist_ok=True)
+    with h5py.File(drop / "damaged/drop.h5", "r+") as file:
+        file["frames/configurations"][6:] = 1e300
+        file["frames/velocities"][6:] = 1e300
+    status, out, err = say(words[0], "damaged/drop.h5", *words[1:])
+    assert (status, out) == (1, "") and "seems damaged" in err and "Traceback" not in err
 
 
 def test_sub_commands_explain_themselves(say):

@@ -125,6 +125,8 @@ def parse_item(text: str):
     if vector is None and pair is None:
         return entity if thing is None and entity in history.NAMES else (thing, entity)
     vector = None if vector in (None, "-") else tuple(map(float, vector.split(",")))
+    if vector is not None and not any(vector) and entity not in history.POINT_ENTITIES + history.STRESS_ENTITIES:
+        raise ValueError(f"{text!r}: {entity} needs a direction, and 0,0,0 is none (-: the normal)")
     if pair is None and entity in history.POINT_ENTITIES + history.STRESS_ENTITIES:
         return thing, vector, entity
     return thing, vector, None if pair in (None, "-") else tuple(map(int, pair.split(","))), entity

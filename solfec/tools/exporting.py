@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
+import numpy as np
+
 from ..errors import SolfecError
 from ..results import csv_files, export, gltf, vtkhdf, xdmf
 from ..results.reader import ResultsReader
@@ -65,19 +67,29 @@ def write(reader: ResultsReader, options: argparse.Namespace, attributes: list[s
     path = options.o or os.path.splitext(reader.file)[0] + ending
     if ending.startswith(".") and not path.endswith(ending):
         path += ending
-    if os.path.dirname(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+    folder = os.path.dirname(path) if ending.startswith(".") else path
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise SolfecError(f"-o {options.o}: {folder} is a file, and --{options.format} needs a directory of this name")
     try:
-        if options.format == "vtkhdf":
-            vtkhdf.write(path, export.stored_scenes(reader, numbers, subset), attributes)
-        elif options.format == "gltf":
-            gltf.write(path, reader, numbers, subset)
-        elif options.format == "csv":
-            return csv_files.write(path, reader, numbers, subset)
-        else:
-            return xdmf.write(path, export.stored_scenes(reader, numbers, subset), attributes, reader.labels)
+        os.makedirs(folder or ".", exist_ok=True)
+        with np.errstate(over="raise", invalid="raise"):
+            return written(path, reader, numbers, subset, attributes, options.format)
+    except FloatingPointError as error:
+        raise SolfecError(f"{reader.file}: it holds numbers out of all bounds ({error}), the file seems damaged") from error
     except OSError as error:
         raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def written(path: str, reader: ResultsReader, numbers: list[int], subset: set[int] | None, attributes: list[str], kind: str) -> list[str]:
+    """Write frames in one of FORMATS; return the paths."""
+    if kind == "csv":
+        return csv_files.write(path, reader, numbers, subset)
+    if kind == "xdmf":
+        return xdmf.write(path, export.stored_scenes(reader, numbers, subset), attributes, reader.labels)
+    if kind == "vtkhdf":
+        vtkhdf.write(path, export.stored_scenes(reader, numbers, subset), attributes)
+    else:
+        gltf.write(path, reader, numbers, subset)
     return [path]
 
 

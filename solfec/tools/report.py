@@ -46,7 +46,11 @@ def command(words: list[str]) -> int:
     options = made.parse_args(words)
     with ResultsReader(options.path) as reader:
         path = options.o or os.path.join(os.path.dirname(reader.file), "report.html")
-        text = page(reader)
+        try:
+            with np.errstate(over="raise", invalid="raise"):
+                text = page(reader)
+        except FloatingPointError as error:
+            raise SolfecError(f"{reader.file}: it holds numbers out of all bounds ({error}), the file seems damaged") from error
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
