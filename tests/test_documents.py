@@ -69,7 +69,7 @@ def examples() -> list[Example]:
             language, kind, body = match.groups()
             if (language, kind) == ("python", "more"):
                 found[-1].text += body
-            elif language == "python" and not kind.startswith("file"):
+            elif language == "python" and kind in ("run", "fails", "script"):  # tests/test_fences.py tries the rest
                 found.append(Example(page.name, text.count("\n", 0, match.start()) + 1, kind, body))
             elif language == "text" and kind != "printed":
                 found[-1].expected[kind] = found[-1].expected.get(kind, "") + body
