@@ -15,6 +15,7 @@ from .partition import Balance, Partition
 
 NUMBER = 8  # bytes
 REDUCTIONS = 2  # sums or maxima over all processes in a sweep
+COPIES = 3  # of the state that processes tell one another: as it arrives, as arrays of each process, and joined
 GATHERED = 2  # times in a solution that copies get all momenta
 
 
@@ -122,12 +123,15 @@ class Measured:
         Their number.
     memory : int
         Bytes of the tables of the model.
+    told : int
+        Bytes of the state that processes tell one another at the end of RUN.
     """
 
     seconds: float
     sweeping: float
     sweeps: float
     memory: int
+    told: int
 
 
 @dataclass
@@ -163,7 +167,9 @@ def forecast(counted: Shares, measured: Measured, alone: Shares, machine: Machin
     computing = machine.step + calls + rows * _share(counted.rows, alone.rows) + rest * _share(counted.held, alone.held)
     messages, sent = counted.of_step(sweeps)
     messaging = float((machine.message * messages + machine.byte * sent).max()) + machine.reduction * np.ceil(np.log2(size)) * REDUCTIONS * sweeps
-    memory = machine.base + machine.growth * measured.memory * (1.0 + (_share(counted.held, alone.held) if size > 1 else 0.0))
+    memory = machine.base + machine.growth * measured.memory
+    if size > 1:
+        memory += machine.growth * measured.memory * _share(counted.held, alone.held) + COPIES * measured.told
     return Forecast(size, computing + messaging, messaging, memory, counted)
 
 
@@ -179,6 +185,12 @@ def bytes_of(model) -> int:
     tables += [getattr(geometry, name) for name in ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitives")]
     used = sum(table.view(name).nbytes for table in tables for name in table.COLUMNS)
     return used + sum(getattr(table, name).nbytes for table in (local.rows, local.entries) for name in table.COLUMNS)
+
+
+def told_by(model) -> int:
+    """Return the bytes of the state that processes tell one another: of constraints, and of vectors of bodies."""
+    tables = model.constraints, model.bodies.configurations, model.bodies.triples
+    return sum(table.view(name).nbytes for table in tables for name in table.COLUMNS)
 
 
 def moving(model) -> np.ndarray:

@@ -15,7 +15,7 @@ from ..parallel.communicator import Alone
 from ..parallel.machine import Machine
 from ..parallel.part import speeds
 from ..parallel.partition import Balance
-from ..parallel.prediction import Forecast, Measured, bytes_of, divided, forecast, moving, shares
+from ..parallel.prediction import Forecast, Measured, bytes_of, divided, forecast, moving, shares, told_by
 from ..solvers.gauss_seidel import GaussSeidelSolver
 
 TEXT = """\
@@ -65,10 +65,10 @@ def parse(words: list[str]) -> tuple[Options, list[str]]:
 
 def _numbers(text: str) -> list[int]:
     """Return the numbers of processes in a text."""
-    numbers = [int(word) for word in text.split(",")]
-    if not all(1 <= number <= MOST for number in numbers):
-        raise ValueError
-    return numbers
+    words = text.split(",")
+    if not all(word.strip().isdecimal() and 1 <= int(word) <= MOST for word in words):
+        raise argparse.ArgumentTypeError(f"{text!r} must be numbers of processes from 1 to {MOST}, such as 1,8,64")
+    return [int(word) for word in words]
 
 
 def plan(simulation, solver, duration: float, options: Options) -> int:
@@ -114,7 +114,7 @@ def _measure(domain, solver: GaussSeidelSolver, balance: Balance, steps: int) ->
     domain.states.update_shapes()
     rows = moving(domain)
     reach = reach_of(domain, domain.bodies.extents[:, rows], speeds(domain.bodies)[rows])
-    return Measured(seconds, sweeping, sweeps, bytes_of(domain)), reach, bool(course.part.driven.size)
+    return Measured(seconds, sweeping, sweeps, bytes_of(domain), told_by(domain)), reach, bool(course.part.driven.size)
 
 
 def _facts(one: Forecast, measured: Measured) -> dict:

@@ -203,6 +203,15 @@ def test_a_run_with_joints_or_soft_bodies_is_continued_by_another_number_of_proc
     assert_same_frames(many, one)
 
 
+def test_all_processes_read_what_one_of_them_moves(tmp_path):
+    """In callbacks, in loops over steps and after RUN, an input reads attributes of any body, wherever it is."""
+    read = "\n  ".join(("def read (): return [(body.id, body.velo, ENERGY (body)) for body in solfec.bodies]", ""))
+    script = HEAP + read + "\nseen = []\n" + CALLED % "seen.append (read ())" + "RUN (solfec, solver, 0.01)\nfor time in solfec.steps (solver, 0.004): seen.append (read ())\n"
+    run(3, tmp_path, script + "seen.append (read ())\nassert any (HERE (solfec, body) for body in solfec.bodies)\nopen ('seen%d' % RANK (), 'w').write (repr (seen))")
+    seen = [(tmp_path / f"seen{rank}").read_text() for rank in range(3)]
+    assert seen[0] == seen[1] == seen[2] and seen[0].count("(1, (") >= 5
+
+
 def test_an_error_of_one_process_ends_all(tmp_path):
     script = HEAP + CALLED % "if RANK () == 1: raise ValueError ('only here')" + RUN
     began = time.monotonic()

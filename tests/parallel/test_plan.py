@@ -60,7 +60,7 @@ def test_a_forecast_adds_what_prices_say():
     model = models.block(3)
     for _ in range(2):
         model.advance(GaussSeidelSolver(1e-3, 20))
-    reach, measured = 0.5, Measured(0.2, 0.1, 10, 10**6)
+    reach, measured = 0.5, Measured(0.2, 0.1, 10, 10**6, 10**5)
     alone = shares(model, np.zeros(model.bodies.n, np.int32), reach, 1)
     free = Machine(0, 0, 0, 0, 0, 0, 1)
     assert forecast(alone, measured, alone, free).seconds == pytest.approx(0.2)
@@ -70,7 +70,7 @@ def test_a_forecast_adds_what_prices_say():
     assert forecast(two, measured, alone, free).seconds == pytest.approx(0.1 * sum(share))
     priced = forecast(two, measured, alone, Machine(0, 0, 1e-3, 0, 1e-2, 5, 1))
     assert priced.messaging == pytest.approx(1e-3 * two.of_step(10)[0].max() + 1e-2 * 2 * 10)
-    assert priced.memory == 5 + 10**6 * (1 + share[1])
+    assert priced.memory == pytest.approx(5 + 10**6 * (1 + share[1]) + 3e5)
 
 
 INPUT = """
@@ -106,8 +106,15 @@ def test_the_command_prints_plans_and_writes_nothing(tmp_path):
     assert facts["plans"][0]["milliseconds of messages"] > 1e3 * facts["plans"][0]["messages"]
 
 
+def test_what_has_no_plan_is_told(tmp_path):
+    (tmp_path / "input.py").write_text(INPUT.replace("DYNAMIC", "QUASI_STATIC").replace("SOLVER", "AUTO_SOLVER (),"))
+    command = [sys.executable, "-m", "solfec.cli", "plan", "input.py"]
+    shown = subprocess.run(command, cwd=tmp_path, env={"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=60)
+    assert shown.returncode == 1 and "no plan is built for them" in shown.stderr
+
+
 def test_prices_and_numbers_that_are_none_are_refused(tmp_path):
     (tmp_path / "prices.json").write_text('{"visit": -1}')
     assert "holds no prices of a machine, which are numbers base, byte" in plan(tmp_path, "--machine", "prices.json").stderr
-    assert plan(tmp_path, "-n", "0").returncode == 2
+    assert "'2,0' must be numbers of processes from 1 to 1048576, such as 1,8,64" in plan(tmp_path, "-n", "2,0").stderr
     assert "--steps must be 1 or more, not 0" in plan(tmp_path, "--steps", "0").stderr
