@@ -54,6 +54,18 @@ def block(side: int = 10, manifold: bool = False) -> Domain:
     return cubes(side, side, side, spacing=1.0, gap=0.0, friction=0.5, manifold=manifold)
 
 
+def hit_wall() -> Domain:
+    """A wall of 28 bricks, four points to a joint, and a ball at 5 m/s that touches it in the middle."""
+    model, material = domain(0.5, manifold=True)
+    model.insert_body(BodyKind.OBSTACLE, [box((-4, -5, -1), (6, 5, 0))], material)
+    for layer, column in np.ndindex(7, 4):
+        x, z = 0.5 * column + 0.25 * (layer % 2), 0.2 * layer
+        model.insert_body(BodyKind.RIGID, [box((x, 0, z), (x + 0.5, 0.25, z + 0.2))], material)
+    ball = model.insert_body(BodyKind.RIGID, [sphere.Sphere(np.array([1.0, -0.3, 0.9]), 0.3, 1, 1)], material)
+    model.states.set_velocity(ball, (0.0, 5.0, 0.0), (0.0, 0.0, 0.0))
+    return model
+
+
 def wall(columns: int = 100, rows: int = 100) -> Domain:
     """A wall one block thick: rows of blocks of 2 x 1 x 1, each on halves of two below; four points a joint."""
     model, material = domain(0.5)

@@ -38,6 +38,7 @@ CASES = {  # name: (model, Gauss-Seidel epsilon or another solver, steps before,
     "100 cubes of 3x3x3 finite elements": (models.soft_cubes, 1e-4, 20, 50),
     "MANIFOLD, AUTO: stacks, 1000 bodies": (lambda: models.stacks(manifold=True), AutoSolver(1e-6), 150, 150),
     "MANIFOLD, AUTO: cube of 10x10x10 cubes": (lambda: models.block(manifold=True), AutoSolver(1e-6), 20, 20),
+    "MANIFOLD, AUTO: wall hit by a ball": (models.hit_wall, AutoSolver(1e-6), 0, 100),
     "MANIFOLD: 100 cubes of elements": (lambda: models.soft_cubes(manifold=True), 1e-4, 20, 50),
     "one stack of ten cubes": (lambda: models.stacks(1, 1), 1e-4, 150, 500),
 }

@@ -126,6 +126,11 @@ MUTANTS = [
         ("joints are free", "        f(:,i) = rho*u(:,i)\n", "        f(:,i) = r(:,i)\n"),
     ),
     *_of(
+        "fortran/solvers/proximal_newton.f90", (SYSTEMS,),
+        ("the last reactions do not hold", "      y = y + weight*(x - anchor)\n", "      y = y + 0.0_dp*(x - anchor)\n"),
+        ("iterations stay where they are", "        anchor = anchor + relaxation*(trial - anchor)\n", "        anchor = anchor + 0.0_dp*(trial - anchor)\n"),
+    ),
+    *_of(
         "fortran/solvers/automatic_solver.f90", (SYSTEMS, SCENES, SAME),
         ("islands lose a row", "        island_row(tail) = column(k)\n", "        island_row(tail) = a\n"),
         ("every residual will do", "    if (.not. it%residual <= tolerance) then\n      packed", "    if (.not. it%residual <= 1e4_dp*tolerance) then\n      packed"),

@@ -10,7 +10,7 @@ module alart_curnier
   use island_problem, only: island, island_product, island_residual, project_row, cone_contact, cone_fixed, cone_normal
   implicit none
   private
-  public :: newton_island, linear_island
+  public :: newton_island, linear_island, map_rows, linearised, measure
 
   integer(i4), parameter :: memory = 10, halvings = 6
   integer(i4), parameter :: patience = 40   !< steps within which the best residual must fall
@@ -139,10 +139,20 @@ contains
     real(dp), intent(in) :: rho, r(3,0:*)
     real(dp), intent(inout) :: u(3,0:*), f(3,0:*)
     real(dp), intent(out) :: merit
+
+    call island_product(part, r, u)
+    call map_rows(part, rho, r, u, f, merit)
+  end subroutine equations
+
+  !> Computes F of given r and u, and half the square of F.
+  pure subroutine map_rows(part, rho, r, u, f, merit)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: rho, r(3,0:*), u(3,0:*)
+    real(dp), intent(inout) :: f(3,0:*)
+    real(dp), intent(out) :: merit
     real(dp) :: s(3), limit, length
     integer(i4) :: i
 
-    call island_product(part, r, u)
     merit = 0.0_dp
     do i = 0, part%n - 1
       select case (part%kind(i))
@@ -162,7 +172,7 @@ contains
       end select
       merit = merit + 0.5_dp*(f(1,i)**2 + f(2,i)**2 + f(3,i)**2)
     end do
-  end subroutine equations
+  end subroutine map_rows
 
   !> Computes the Jacobian X (W + regularisation I) + Y: left = X, own = Y + regularisation X.
   subroutine linearised(part, rho, regularisation, along_reaction, r, u, left, own)

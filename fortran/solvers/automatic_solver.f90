@@ -13,6 +13,7 @@ module automatic_solver
   use admm, only: admm_state, start_admm, factor_admm, iterate_admm, grow_without_end
   use alart_curnier, only: newton_island, linear_island
   use interior_point, only: interior_island
+  use proximal_newton, only: proximal_island
   use state_tables, only: cone_rows, open_table
   use table_registry, only: table_open
   use accelerated_gradient, only: gradient_island
@@ -49,8 +50,9 @@ module automatic_solver
   integer(i4), parameter :: most_ordered = 1500           !< most rows of an island that is ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
   integer(i4), parameter :: least_sweeps = 400            !< fewest remaining sweeps for reactions that hold an island still
-  integer(i4), parameter :: warm_steps = 50               !< Newton steps from swept reactions of the last step
-  integer(i4), parameter :: few_steps = 15                !< the same for islands whose factorisation is expensive, or that seem to have no solution
+  integer(i4), parameter :: few_steps = 15                !< Newton steps if factorisation is expensive, or the island seems to have no solution
+  integer(i4), parameter :: warm_steps = 400              !< most Newton steps of proximal iterations from reactions of the last step
+  integer(i4), parameter :: dear_steps = 60               !< the same if factorisation is expensive
   real(dp), parameter :: warm_from = 3e-2_dp              !< largest relative residual of these reactions; from worse ones Newton does not converge
   real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation above which there is a single start
   integer(i4), parameter :: admm_share = 20               !< most ADMM iterations per allowed sweep
@@ -65,6 +67,7 @@ module automatic_solver
     logical :: warm = .false.                           !< reactions come from the step before
     integer(i4) :: maxiter = 0                          !< sweeps or steps allowed
     integer(i4) :: counts(8) = 0                        !< c_...
+    real(dp), allocatable :: start(:,:)                 !< reactions of the step before, if there are any
   end type attempt
 
 contains
@@ -230,8 +233,10 @@ contains
     end do
     call measure_rows(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, all_rows%column, &
                       all_rows%off_diagonal, it%unscaled, r, it%residual)
-    if (.not. it%residual <= tolerance .and. all_rows%method == use_auto .and. n > 1) &
+    if (.not. it%residual <= tolerance .and. all_rows%method == use_auto .and. n > 1) then
+      if (it%warm) it%start = r(:,rows)
       call solve_linear(all_rows, n, rows, it, r)
+    end if
     if (.not. it%residual <= tolerance) then
       packed = all_rows%method > use_anderson
       if (packed) then
@@ -448,7 +453,7 @@ contains
     end select
   end subroutine solve_packed
 
-  !> Newton from reactions of the step before, then interior point and Newton from one start after the other, at last ADMM and Newton.
+  !> Proximal iterations from reactions of the step before, then interior point and Newton from one start after the other, at last ADMM and Newton.
   subroutine try_solvers(part, factor, it, x)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
@@ -463,8 +468,12 @@ contains
     allocate(trial, source=x)
     loads = load_of(part)
     dear = factor%products > dear_products
-    if ((it%warm .or. dear) .and. it%residual < warm_from*loads) then
-      call try_newton(part, merge(few_steps, warm_steps, dear), factor, it, trial, x)
+    if ((allocated(it%start) .or. dear) .and. it%residual < warm_from*loads) then
+      call try_newton(part, few_steps, factor, it, trial, x)
+      if (it%residual <= it%tolerance) return
+    end if
+    if (allocated(it%start)) then
+      call try_proximal(part, merge(dear_steps, warm_steps, dear), unmet*loads, factor, it, trial, x)
       if (it%residual <= it%tolerance) return
     end if
     starts = nint(max(1.0_dp, min(real(most_starts, dp), start_products/max(factor%products, 1.0_dp))))
@@ -506,6 +515,26 @@ contains
     it%counts(c_method) = use_newton
     call keep_better(trial, measured, it%residual, x)
   end subroutine try_newton
+
+  !> Proximal point iterations from reactions of the step before; x keeps the better reactions.
+  subroutine try_proximal(part, most, near, factor, it, trial, x)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: most            !< Newton steps
+    real(dp), intent(in) :: near               !< residual below which slow progress is worth its time
+    type(island_lu), intent(inout) :: factor
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: trial(3,0:part%n-1), x(3,0:part%n-1)
+    real(dp) :: measured
+    integer(i4) :: made, i
+
+    do i = 0, part%n - 1
+      trial(:,i) = it%start(:,i+1)/part%d(i)
+    end do
+    call proximal_island(part, it%unscaled, it%tolerance, near, most, factor, trial, measured, made)
+    it%counts(c_newton) = it%counts(c_newton) + made
+    it%counts(c_method) = use_newton
+    call keep_better(trial, measured, it%residual, x)
+  end subroutine try_proximal
 
   !> Interior point steps from start number `start`; x keeps the better reactions.
   subroutine try_interior(part, start, factor, it, trial, x)
