@@ -54,7 +54,7 @@ def test_bodies_go_down_a_ramp_at_the_accelerations_of_theory(numbers, duration)
     assert 0.985 * cylinder[-1] < cylinder[-2] < cylinder[-1]  # its edges strike the ramp
 
 
-@pytest.mark.parametrize("ratio, duration", [(2.4, 0.04), (4.0, 0.05), slow(4.0, 0.3)])
+@pytest.mark.parametrize("ratio, duration", [(4.0, 0.05), slow(2.4, 0.04), slow(4.0, 0.3)])
 def test_a_rope_on_a_bar_slips_by_the_law_of_euler(numbers, ratio, duration):
     _, (rate, theory) = numbers("capstan", ratio, duration)
     assert (theory > 0) == (ratio > 2.566)
@@ -118,4 +118,4 @@ def test_a_tower_on_a_table_sinks_on_the_springs_of_the_explicit_engine(numbers,
 @pytest.mark.parametrize("share, count, duration", [(0.15, 5, 1.2), slow(0.15, 17, 8.0)])
 def test_abutments_carry_the_arch_and_the_roller(numbers, share, count, duration):
     (weight, carried), (sunk,) = numbers("bridge-load", share, count, duration)
-    assert carried == pytest.approx(weight, rel=0.005) and sunk < 0.1
+    assert carried == pytest.approx(weight, rel=1e-4) and sunk < 0.1

@@ -52,6 +52,8 @@ module automatic_solver
   integer(i4), parameter :: least_sweeps = 400            !< fewest remaining sweeps for reactions that hold an island still
   integer(i4), parameter :: few_steps = 15                !< Newton steps if factorisation is expensive, or the island seems to have no solution
   integer(i4), parameter :: warm_steps = 400              !< most Newton steps of proximal iterations from reactions of the last step
+  integer(i4), parameter :: with_yielding = 2             !< value of `operators` if rows have compliance of their own
+  integer(i4), parameter :: yielding_steps = 50           !< Newton steps from swept reactions of such an island
   integer(i4), parameter :: dear_steps = 60               !< the same if factorisation is expensive
   real(dp), parameter :: warm_from = 3e-2_dp              !< largest relative residual of these reactions; from worse ones Newton does not converge
   real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation above which there is a single start
@@ -67,7 +69,7 @@ module automatic_solver
     logical :: warm = .false.                           !< reactions come from the step before
     integer(i4) :: maxiter = 0                          !< sweeps or steps allowed
     integer(i4) :: counts(8) = 0                        !< c_...
-    real(dp), allocatable :: start(:,:)                 !< reactions of the step before, if there are any
+    real(dp), allocatable :: start(:,:)                 !< reactions of the step before, if there are any and W may be singular
   end type attempt
 
 contains
@@ -234,7 +236,7 @@ contains
     call measure_rows(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, all_rows%column, &
                       all_rows%off_diagonal, it%unscaled, r, it%residual)
     if (.not. it%residual <= tolerance .and. all_rows%method == use_auto .and. n > 1) then
-      if (it%warm) it%start = r(:,rows)
+      if (it%warm .and. all_rows%operators /= with_yielding) it%start = r(:,rows)
       call solve_linear(all_rows, n, rows, it, r)
     end if
     if (.not. it%residual <= tolerance) then
@@ -468,8 +470,8 @@ contains
     allocate(trial, source=x)
     loads = load_of(part)
     dear = factor%products > dear_products
-    if ((allocated(it%start) .or. dear) .and. it%residual < warm_from*loads) then
-      call try_newton(part, few_steps, factor, it, trial, x)
+    if ((it%warm .or. dear) .and. it%residual < warm_from*loads) then
+      call try_newton(part, merge(few_steps, yielding_steps, dear .or. allocated(it%start)), factor, it, trial, x)
       if (it%residual <= it%tolerance) return
     end if
     if (allocated(it%start)) then

@@ -47,7 +47,8 @@ OUTPUT(solfec, duration / 80)
 RUN(solfec, AUTO_SOLVER(1E-5), duration)
 
 if solfec.mode == 'WRITE' and not VIEWER():
-    # The roller comes upwards and leaves downwards, so all along it weighs a little less
-    weight = 9.81 * (mass + load.mass) - 2 * load.mass * speed * tan(tilt) / duration
-    print('mean weight of arch and roller %.3f kN; the abutments carry %.3f kN' % (weight / 1000, sum(sums) / len(sums) / 1000))
+    # What the abutments carry in the mean is the weights and the gain of momentum upwards: the roller comes upwards and leaves downwards
+    gain = sum(body.mass * body.velo[5] for body in arch + [load]) - load.mass * speed * tan(tilt)
+    weight = 9.81 * (mass + load.mass) + gain / duration
+    print('weight and momentum of arch and roller take %.3f kN; the abutments carry %.3f kN' % (weight / 1000, sum(sums) / len(sums) / 1000))
     print('the arch has sunk by %.2f mm' % (1000 * max(body.center[2] - body.conf[11] for body in arch)))

@@ -21,7 +21,7 @@ def solfec(folder, *words, text=None, wait=True):
     return (run.communicate(timeout=240)[0], run.returncode) if wait else run
 
 
-@pytest.mark.parametrize("how", ["STOP", "SIGINT", "SIGKILL"])
+@pytest.mark.parametrize("how", [pytest.param("STOP", marks=pytest.mark.slow), pytest.param("SIGINT", marks=pytest.mark.slow), "SIGKILL"])
 def test_runs_that_end_early_go_on_with_the_bits_of_one_run(how, tmp_path):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     for folder in (whole, parts):

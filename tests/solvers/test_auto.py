@@ -66,7 +66,7 @@ def hit_wall(friction: float) -> Domain:
 @pytest.mark.parametrize("friction", [0.2, 0.5])
 def test_wall_that_a_ball_knocks_apart_is_solved_in_every_step(friction):
     model, solver = hit_wall(friction), AutoSolver(1e-6)
-    for _ in range(50):
+    for _ in range(35):
         model.advance(solver)
         assert solver.error == "OK" and model.report.residual <= 2e-6
         assert solver.iterations["newton"] <= 400, "the search went on far from a solution"
