@@ -17,7 +17,7 @@ class Mutant(NamedTuple):
 
 KERNELS, MEASURES, SYSTEMS = "test_contact_kernels.py", "test_measures.py", "test_random_problems.py"
 SCENES, JOINTS, POINTS, GLUE, SAME = "test_scene_laws.py", "test_joint_laws.py", "test_contact_points.py", "test_glue.py", "test_invariance.py"
-BONDS, SHARES = "test_bond_law.py", "test_redundant_joints.py"
+BONDS, SHARES, KNOCKS = "test_bond_law.py", "test_redundant_joints.py", "test_knocks.py"
 
 
 def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> list[Mutant]:
@@ -126,7 +126,7 @@ MUTANTS = [
         ("joints are free", "        f(:,i) = rho*u(:,i)\n", "        f(:,i) = r(:,i)\n"),
     ),
     *_of(
-        "fortran/solvers/proximal_newton.f90", (SYSTEMS,),
+        "fortran/solvers/proximal_newton.f90", (KNOCKS,),
         ("the last reactions do not hold", "      y = y + weight*(x - anchor)\n", "      y = y + 0.0_dp*(x - anchor)\n"),
         ("iterations stay where they are", "        anchor = anchor + relaxation*(trial - anchor)\n", "        anchor = anchor + 0.0_dp*(trial - anchor)\n"),
     ),
