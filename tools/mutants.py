@@ -66,7 +66,7 @@ def prepare(place: Path) -> Path:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     for name in filter(None, listed.split("\0")):
         source, target = ROOT / name, place / name
-        if not source.is_file() or name.startswith(("inp/", "docs/", "benchmarks/")):
+        if not source.is_file() or name.startswith(("docs/", "benchmarks/")):
             continue
         if target.is_file() and target.read_bytes() == source.read_bytes():
             continue
