@@ -260,8 +260,10 @@ def _profile(words: list[str]) -> int:
             return asked
         as_json, page, rest = asked
         arguments = parse(rest)
-        if arguments.view or arguments.wire or arguments.size or arguments.resume or arguments.mpi:
-            raise UsageError("profile opens no window, begins anew and runs one process: -v, -f, -g, -c and --mpi have no meaning")
+        if arguments.view or arguments.wire or arguments.size or arguments.resume or arguments.mpi or arguments.convert or arguments.log:
+            raise UsageError("profile opens no window, begins anew, runs one process and keeps no log: -v, -f, -g, -c, --mpi, --convert and --log have no meaning")
+        if page is not None and not os.access(os.path.dirname(page) or ".", os.W_OK):
+            raise UsageError(f"--html {page}: its directory is not there, or cannot be written to")
         if arguments.path is None:
             raise UsageError(_missing(arguments.words) or "profile needs an input file")
         input_path, directory = _input_of(arguments.path)
@@ -272,8 +274,8 @@ def _profile(words: list[str]) -> int:
         return 2
     from .tools import profiling
 
-    arguments.overwrite = arguments.yes = True
-    arguments.subdirectory = arguments.subdirectory or "profile"  # results that are there stay
+    if arguments.subdirectory is None:  # results of other runs stay; with -s they are overwritten if -w asks for it, as in any run
+        arguments.overwrite, arguments.yes, arguments.subdirectory = True, True, "profile"
     with redirect_stdout(sys.stderr), profiling.measured() as found:  # standard output has only the profile
         status = run_input(input_path, None, arguments)
     return max(status, subcommands.run("profile", [], lambda _: profiling.tell(arguments.path, found, as_json, page)))
@@ -298,10 +300,17 @@ def _instead_of_run(name: str, words: list[str], options_of: Callable, make: Cal
     except SystemExit as request:  # argparse's
         return int(request.code or 0)
 
+    taken = []
+
     def take(simulation, solver, duration: float) -> None:
+        taken.append(duration)
         raise SystemExit(make(simulation, solver, duration, options))
 
-    return run_input(input_path, directory, arguments, compared=take)
+    status = run_input(input_path, directory, arguments, compared=take)
+    if taken or status:
+        return status
+    print(f"solfec {name}: {arguments.path} comes to its end without RUN", file=sys.stderr)
+    return 1
 
 
 def _convert(path: str, arguments: Arguments) -> int:

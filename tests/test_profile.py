@@ -65,6 +65,22 @@ def test_advice_names_what_takes_most(profile):
     assert "of the time is callbacks: 11 calls of 1.5e+02 ms" in out
 
 
+def test_results_that_are_named_are_overwritten_on_request_only(profile, tmp_path):
+    assert cli.main(["--quiet", "-s", "mine", "in.py", "0"]) == 0
+    results = tmp_path / "out" / "drop" / "mine" / "mine.h5"
+    before = results.read_bytes()
+    profile("-s", "mine", "in.py", "0.001")
+    assert results.read_bytes() == before
+    status, out, _ = profile("-w", "-y", "-s", "mine", "in.py", "0.001")
+    assert status == 0 and "100 steps" in out and results.read_bytes() != before
+
+
+@pytest.mark.parametrize("words", [("--log", "a.log"), ("--convert",), ("--html", "nowhere/page.html")])
+def test_what_a_profile_cannot_do_is_told_before_the_run(profile, tmp_path, words):
+    status, out, err = profile(*words, "in.py", "0")
+    assert (status, out) == (2, "") and words[0] in err and not (tmp_path / "out").exists()
+
+
 def test_results_that_are_there_stay_and_clocks_are_taken_off(profile, tmp_path):
     assert cli.main(["--quiet", "in.py", "0"]) == 0
     before, advance = (tmp_path / "out" / "drop" / "drop.h5").read_bytes(), Domain.advance
@@ -87,9 +103,8 @@ def test_pages_hold_pictures(profile, tmp_path):
     [
         ([], "profile needs an input file"),
         (["--html"], "--html needs a file"),
-        (["-c", "in.py"], "-c and --mpi have no meaning"),
+        (["-c", "in.py"], "-c, --mpi, --convert and --log have no meaning"),
         (["nothing.py"], "there is no input file 'nothing.py'"),
-        (["--html", "no/page.html", "in.py", "0"], "no/page.html: cannot be written: No such file or directory"),
     ],
 )
 def test_wrong_words_are_named(profile, words, said):

@@ -43,6 +43,8 @@ def test_version_follows_from_tags_and_stays_in_a_source_distribution(tmp_path, 
     assert says() == "0.2.0"
     commit()
     assert re.fullmatch(r"0\.2\.1\.dev1\+g[0-9a-f]+", says())
+    subprocess.run([*git, "tag", "-a", "v0.3.0rc1", "-m", "a"], check=True)
+    assert re.fullmatch(r"0\.2\.1\.dev1\+g[0-9a-f]+", says())  # candidates of releases are no releases
     subprocess.run([sys.executable, script, "--write"], check=True, env=dict(os.environ, MESON_DIST_ROOT=str(tmp_path), SOLFEC_VERSION="0.3.0"))
     assert says() == "0.3.0"  # of the file
 

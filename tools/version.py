@@ -36,7 +36,7 @@ def version(root: Path = ROOT) -> str:
     top = git(root, "rev-parse", "--show-toplevel")
     if not top or Path(top).resolve() != root:
         return FIRST + ".dev0"
-    described = re.fullmatch(r"v(\d+\.\d+\.)(\d+)-(\d+)-g(\w+)", git(root, "describe", "--tags", "--long", "--match", "v[0-9]*.[0-9]*.[0-9]*"))
+    described = re.fullmatch(r"v(\d+\.\d+\.)(\d+)-(\d+)-g(\w+)", git(root, "describe", "--tags", "--long", "--match", "v[0-9]*.[0-9]*.[0-9]*", "--exclude", "*[a-z]*[a-z]*"))
     if not described:
         return f"{FIRST}.dev{git(root, 'rev-list', '--count', 'HEAD') or 0}+g{git(root, 'rev-parse', '--short', 'HEAD') or 'none'}"
     series, patch, past, commit = described.groups()

@@ -50,7 +50,7 @@ module automatic_solver
   integer(i4), parameter :: most_ordered = 1500           !< most rows of an island that is ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
   integer(i4), parameter :: least_sweeps = 400            !< fewest remaining sweeps for reactions that hold an island still
-  integer(i4), parameter :: few_steps = 15                !< Newton steps if factorisation is expensive, or the island seems to have no solution
+  integer(i4), parameter :: few_steps = 15                !< Newton steps before proximal ones, if factors are expensive, or without a solution in sight
   integer(i4), parameter :: warm_steps = 400              !< most Newton steps of proximal iterations from reactions of the last step
   integer(i4), parameter :: with_yielding = 2             !< value of `operators` if rows have compliance of their own
   integer(i4), parameter :: yielding_steps = 50           !< Newton steps from swept reactions of such an island

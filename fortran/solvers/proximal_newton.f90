@@ -54,14 +54,16 @@ contains
       call newton_near(part, weight, anchor, max(0.3_dp*tolerance, inexact*last), factor, trial, made, solved)
       steps = steps + made
       call measure(part, unscaled, trial, velocity, projected, measured)
-      if (measured < residual) r = projected
       if (solved) then
         anchor = anchor + relaxation*(trial - anchor)
       else if (measured < residual) then
         anchor = trial
       end if
       if (solved .or. measured < residual) last = measured
-      residual = min(residual, measured)
+      if (measured < residual) then
+        r = projected
+        residual = measured
+      end if
       least(iteration) = residual
       if (residual <= tolerance .or. steps >= most) return
       before = iteration - merge(patience, first_patience, residual <= near)

@@ -55,7 +55,7 @@ class Machine:
             with open(path, encoding="utf-8") as file:
                 found = json.load(file)
         except (OSError, ValueError) as error:
-            raise SolfecError(f"{path}: cannot be read as prices of a machine: {error}") from None
+            raise SolfecError(f"{path}: cannot be read as prices of a machine: {getattr(error, 'strerror', None) or error}") from None
         if not isinstance(found, dict) or found.keys() != names or not all(_is_price(value) for value in found.values()):
             raise SolfecError(f"{path}: holds no prices of a machine, which are numbers {', '.join(sorted(names))}; python benchmarks/scaling.py writes them")
         return cls(**found, source=path)

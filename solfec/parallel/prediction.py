@@ -72,9 +72,9 @@ def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
     bodies, places = model.bodies, part.places(part.moving)
     rows = np.flatnonzero(part.moving)
     places = replace(places, owner=owner[rows])
-    masks = [places.held_by(rank, reach, part.links) for rank in range(size)]
-    held = np.array([np.count_nonzero(mask) for mask in masks])
-    copies = [rows[mask & (places.owner != rank)] for rank, mask in enumerate(masks)]
+    holds = [np.flatnonzero(places.held_by(rank, reach, part.links)) for rank in range(size)]
+    held = np.array([one.size for one in holds])
+    copies = [rows[one[places.owner[one] != rank]] for rank, one in enumerate(holds)]
     holder, body = np.repeat(np.arange(size), [len(one) for one in copies]), np.concatenate(copies)
     ends = part.ends(np.arange(model.constraints.n))
     of_row, _ = colour(part, ends)
@@ -162,9 +162,11 @@ def forecast(counted: Shares, measured: Measured, alone: Shares, machine: Machin
     step and of a colour have a constant price.  A colour ends when the process has its messages that sends most.
     """
     size, sweeps = len(counted.bodies), measured.sweeps
-    calls = machine.visit * sweeps * alone.colours
-    rows, rest = max(measured.sweeping - calls, 0.0), max(measured.seconds - measured.sweeping - machine.step, 0.0)
-    computing = machine.step + calls + rows * _share(counted.rows, alone.rows) + rest * _share(counted.held, alone.held)
+    # no price is higher than what was measured, so that one process takes the time that it took
+    calls = min(machine.visit * sweeps * alone.colours, measured.sweeping)
+    step = min(machine.step, measured.seconds - measured.sweeping)
+    rows, rest = measured.sweeping - calls, measured.seconds - measured.sweeping - step
+    computing = step + calls + rows * _share(counted.rows, alone.rows) + rest * _share(counted.held, alone.held)
     messages, sent = counted.of_step(sweeps)
     messaging = float((machine.message * messages + machine.byte * sent).max()) + machine.reduction * np.ceil(np.log2(size)) * REDUCTIONS * sweeps
     memory = machine.base + machine.growth * measured.memory

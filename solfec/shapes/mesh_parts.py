@@ -94,6 +94,8 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     at = np.flatnonzero(split[flat])
     group = labelled(len(at), np.searchsorted(at, one), np.searchsorted(at, two))  # of incidences at split nodes
     copies = np.zeros(len(flat), int)
+    if not at.size:
+        return None
     copies[at] = _copies(flat[at], group, second[element[at]])
     if not copies.any():
         return None

@@ -23,7 +23,7 @@ Makes some steps of an input's first RUN in one process, by colours, without res
 processes, counts what each of them does in a step, and predicts time and memory (docs/parallel.md, Plans).
 """
 STEPS = 10
-MOST = 1 << 20  # processes
+MOST = 1 << 14  # processes
 SUBSTITUTE = "GAUSS_SEIDEL_SOLVER (1E-4, 1000)"
 
 
@@ -35,14 +35,14 @@ class Options:
     ----------
     processes : list of int
     steps : int
-    machine : str or None
-        File of prices.
+    machine : Machine
+        Prices.
     as_json : bool
     """
 
     processes: list[int]
     steps: int
-    machine: str | None
+    machine: Machine
     as_json: bool
 
 
@@ -60,7 +60,11 @@ def parse(words: list[str]) -> tuple[Options, list[str]]:
         parser.error("an input file is needed")
     if found["steps"] < 1:
         parser.error(f"--steps must be 1 or more, not {found['steps']}")
-    return Options(**found), ["-t", "1", *rest]  # unless the input's words say otherwise: processes share the cores
+    try:
+        found["machine"] = Machine.here() if found["machine"] is None else Machine.of_file(found["machine"])
+    except SolfecError as error:
+        parser.error(f"--machine {error}")
+    return Options(**found), ["-t", "1", *rest]  # processes share the cores
 
 
 def _numbers(text: str) -> list[int]:
@@ -72,9 +76,15 @@ def _numbers(text: str) -> list[int]:
 
 
 def plan(simulation, solver, duration: float, options: Options) -> int:
-    """Print what several processes would make of a model; return the exit status."""
-    machine = Machine.here() if options.machine is None else Machine.of_file(options.machine)
-    domain, balance, notes = simulation.domain, simulation.balancing, []
+    """Print what several processes would make of a model; return the exit status.
+
+    Raises
+    ------
+    SolfecError
+        Process 0 would solve for all reactions: QUASI_STATIC, bodies of scheme 'DEF_LIM' or of reduced bases.
+    """
+    machine, domain, balance, notes = options.machine, simulation.domain, simulation.balancing, []
+    steps = max(1, min(options.steps, round(duration / domain.step)))  # no more than RUN makes
     if not sweeps_by_colours(solver):
         notes.append(f"the input has {solver.command}; predicted are sweeps of {SUBSTITUTE}, which several processes share")
         solver = GaussSeidelSolver(1e-4, 1000)
@@ -83,13 +93,13 @@ def plan(simulation, solver, duration: float, options: Options) -> int:
         solver.variant, solver.innerloops = "FULL", 1
     solver.colouring = "ON"
     domain.initialise()
-    measured, reach, driven = _measure(domain, solver, balance, options.steps)
+    measured, reach, driven = _measure(domain, solver, balance, steps)
     if driven:
         notes.append("messages about constraints that act on obstacles are not counted")
     alone = shares(domain, np.zeros(domain.bodies.n, np.int32), reach, 1)
     found = [forecast(shares(domain, divided(domain, reach, n, balance), reach, n), measured, alone, machine) for n in options.processes]
     heading = (
-        f"{len(moving(domain))} moving bodies, {domain.constraints.n} constraints in {alone.colours} colours, {measured.sweeps:g} sweeps a step after {options.steps} steps; "
+        f"{len(moving(domain))} moving bodies, {domain.constraints.n} constraints in {alone.colours} colours, {measured.sweeps:g} sweeps a step after {steps} steps; "
         f"one process here: {1e3 * measured.seconds:.4g} ms a step, {1e3 * measured.sweeping:.4g} of them sweeps"
     )
     facts = [_facts(one, measured) for one in found]

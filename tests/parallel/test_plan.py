@@ -68,6 +68,8 @@ def test_a_forecast_adds_what_prices_say():
     share = two.rows.max() / alone.rows[0], two.held.max() / alone.held[0]
     assert 0.5 < share[0] < 1.0 and 0.5 < share[1] <= 1.0
     assert forecast(two, measured, alone, free).seconds == pytest.approx(0.1 * sum(share))
+    dear = Machine(1.0, 1.0, 0, 0, 0, 0, 1)  # a machine whose prices are above what was measured here
+    assert forecast(alone, measured, alone, dear).seconds == pytest.approx(0.2)
     priced = forecast(two, measured, alone, Machine(0, 0, 1e-3, 0, 1e-2, 5, 1))
     assert priced.messaging == pytest.approx(1e-3 * two.of_step(10)[0].max() + 1e-2 * 2 * 10)
     assert priced.memory == pytest.approx(5 + 10**6 * (1 + share[1]) + 3e5)
@@ -113,8 +115,17 @@ def test_what_has_no_plan_is_told(tmp_path):
     assert shown.returncode == 1 and "no plan is built for them" in shown.stderr
 
 
+def test_no_more_steps_are_made_than_run_makes_and_inputs_without_run_are_told(tmp_path):
+    assert "sweeps a step after 3 steps" in plan(tmp_path, "-n", "1", solver="GAUSS_SEIDEL_SOLVER (1E-4, 100), 0.003) #").stdout
+    (tmp_path / "empty.py").write_text("solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/none')")
+    command = [sys.executable, "-m", "solfec.cli", "plan", "empty.py"]
+    shown = subprocess.run(command, cwd=tmp_path, env={"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=60)
+    assert (shown.returncode, shown.stdout) == (1, "") and "empty.py comes to its end without RUN" in shown.stderr
+
+
 def test_prices_and_numbers_that_are_none_are_refused(tmp_path):
     (tmp_path / "prices.json").write_text('{"visit": -1}')
     assert "holds no prices of a machine, which are numbers base, byte" in plan(tmp_path, "--machine", "prices.json").stderr
-    assert "'2,0' must be numbers of processes from 1 to 1048576, such as 1,8,64" in plan(tmp_path, "-n", "2,0").stderr
+    assert "'2,0' must be numbers of processes from 1 to 16384, such as 1,8,64" in plan(tmp_path, "-n", "2,0").stderr
+    assert "--machine nothing.json: cannot be read as prices of a machine: No such file" in plan(tmp_path, "--machine", "nothing.json").stderr
     assert "--steps must be 1 or more, not 0" in plan(tmp_path, "--steps", "0").stderr
