@@ -176,8 +176,8 @@ def forecast(counted: Shares, measured: Measured, alone: Shares, machine: Machin
 
 
 def _share(counted: np.ndarray, alone: np.ndarray) -> float:
-    """Return the largest share of a process in what one process alone does."""
-    return float(counted.max() / max(alone[0], 1))
+    """Return the largest share of a process in what one process alone does; 1 if that is nothing, since time passes nevertheless."""
+    return float(counted.max() / alone[0]) if alone[0] else 1.0
 
 
 def bytes_of(model) -> int:

@@ -117,6 +117,8 @@ def test_what_has_no_plan_is_told(tmp_path):
 
 def test_no_more_steps_are_made_than_run_makes_and_inputs_without_run_are_told(tmp_path):
     assert "sweeps a step after 3 steps" in plan(tmp_path, "-n", "1", solver="GAUSS_SEIDEL_SOLVER (1E-4, 100), 0.003) #").stdout
+    alone = json.loads(plan(tmp_path, "-n", "1", "--json", solver="GAUSS_SEIDEL_SOLVER (1E-4, 100), 0.002) #").stdout)["plans"][0]
+    assert alone["speed-up"] == pytest.approx(1.0)
     (tmp_path / "empty.py").write_text("solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/none')")
     command = [sys.executable, "-m", "solfec.cli", "plan", "empty.py"]
     shown = subprocess.run(command, cwd=tmp_path, env={"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=60)
