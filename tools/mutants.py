@@ -71,7 +71,7 @@ def prepare(place: Path) -> Path:
         if target.is_file() and target.read_bytes() == source.read_bytes():
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target)
+        shutil.copyfile(source, target)  # with a time of its own, so that ninja sees a mutant of a run that was killed
     if not (place / "venv").exists():
         # packages are those of this environment, but not its editable install of the sources
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], check=True)
