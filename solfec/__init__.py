@@ -13,6 +13,10 @@ import os
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
+from . import kernel_level  # noqa: E402
+
+__path__ += kernel_level.choose()
+
 from .language import COMMANDS, load  # noqa: E402
 
 __all__ = list(COMMANDS)  # what `from solfec import *` binds

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import averaged_points, results
+from . import averaged_points, kernel_level, results
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
 from .divided import Divided, Requests, is_divisible, refuse, refuse_variant, sweeps_by_colours
@@ -539,6 +539,8 @@ class Simulation:
                 self.companion.restore(reader, len(reader.steps) - 1)
             if reader.written_by != results.version():
                 note(f"the results were begun by version {reader.written_by} of solfec; this is {results.version()}")
+            if reader.kernels not in ("", kernel_level.chosen):
+                self.notify(f"the results were begun with kernels of {reader.kernels}; these are of {kernel_level.chosen}, and last digits may differ")
         if domain.touched:
             self.notify(f"the results in {self.outpath} were touched by hand in the viewer: the input alone does not lead to them")
         self.labels.update(domain.body_labels.values())

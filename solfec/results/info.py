@@ -33,6 +33,7 @@ def describe(path: str) -> dict:
             "megabytes": round(status.st_size / 1e6, 3),
             "written": strftime("%Y-%m-%d %H:%M:%S", localtime(status.st_mtime)),
             "version": reader.written_by,
+            "kernels": reader.kernels,
             "analysis": "DYNAMIC" if reader.dynamic else "QUASI_STATIC",
             "unfinished": os.path.exists(journal_path(reader.file)),
             "arguments": reader.arguments,
@@ -86,7 +87,8 @@ def text(facts: dict) -> str:
     def line(name: str, value) -> None:
         lines.append(f"  {name:<12} {value}")
 
-    line("written", f"{facts['written']} by solfec {shown(facts['version'])}, {facts['megabytes']:g} MB")
+    kernels = f", kernels {shown(facts['kernels'])}" if facts["kernels"] else ""
+    line("written", f"{facts['written']} by solfec {shown(facts['version'])}{kernels}, {facts['megabytes']:g} MB")
     if facts["unfinished"]:
         line("", "a run is writing it, or was killed: solfec -c goes on from the last frame")
     if facts["arguments"]:

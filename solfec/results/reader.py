@@ -151,6 +151,11 @@ class ResultsReader:
         return self.read(lambda file: bool(file["model"].attrs["dynamic"]))
 
     @property
+    def kernels(self) -> str:
+        """Level of the kernels with which the run began; '' in older files."""
+        return self.read(lambda file: layout.said(file, "kernels") or "")
+
+    @property
     def written_by(self) -> str:
         """Version of the program that began the file."""
         return self.read(lambda file: layout.said(file, "solfec_version") or "unknown")

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import h5py
 import numpy as np
 
+from .. import kernel_level
 from ..bodies import implicit
 from ..directories import check_place
 from ..errors import SolfecError
@@ -251,7 +252,7 @@ class ResultsWriter:
         os.makedirs(self.path, exist_ok=True)
         self._finish_interrupted()
         file = self._open(fresh=True)
-        for name, text in (("format", layout.FORMAT), ("solfec_version", version()), ("units", layout.UNITS)):
+        for name, text in (("format", layout.FORMAT), ("solfec_version", version()), ("units", layout.UNITS), ("kernels", kernel_level.chosen)):
             layout.say(file, name, text)
         file.attrs["format_version"] = layout.VERSION
         model = file.create_group("model")
