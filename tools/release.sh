@@ -3,8 +3,7 @@
 #
 # Checks that the version is the same everywhere and that nothing is uncommitted, builds a source distribution and a wheel into dist/ with
 # kernels of x86-64-v2, v3 and v4 and the libraries of gfortran inside, installs it into a fresh environment, and runs the model of the README there with
-# each. Prints the commands
-# that tag and upload; runs none of them.
+# each. Prints the commands that tag and upload; runs none of them.
 set -eu
 version=${1:?"usage: sh tools/release.sh VERSION"}
 cd "$(dirname "$0")/.."
