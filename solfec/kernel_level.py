@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 
 NATIVE = "native"
-# Levels of the x86-64 psABI and what each adds, by the words of /proc/cpuinfo
+# Where the instruction CPUID tells a feature: number of the leaf in sys/platform/x86.h of the GNU C library, register (0 eax ... 3 edx), bit
+PLACES = {
+    "sse3": (0, 2, 0), "ssse3": (0, 2, 9), "fma": (0, 2, 12), "cx16": (0, 2, 13), "sse4_1": (0, 2, 19), "sse4_2": (0, 2, 20), "movbe": (0, 2, 22),
+    "popcnt": (0, 2, 23), "xsave": (0, 2, 27), "avx": (0, 2, 28), "f16c": (0, 2, 29),
+    "bmi1": (1, 1, 3), "avx2": (1, 1, 5), "bmi2": (1, 1, 8),
+    "avx512f": (1, 1, 16), "avx512dq": (1, 1, 17), "avx512cd": (1, 1, 28), "avx512bw": (1, 1, 30), "avx512vl": (1, 1, 31),
+    "lahf": (2, 2, 0), "lzcnt": (2, 2, 5),
+}  # fmt: skip
+# Levels of the x86-64 psABI, and what each adds
 LEVELS = {
-    "v2": "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3",
-    "v3": "abm avx avx2 bmi1 bmi2 f16c fma movbe xsave",
+    "v2": "cx16 lahf popcnt sse3 sse4_1 sse4_2 ssse3",
+    "v3": "avx avx2 bmi1 bmi2 f16c fma lzcnt movbe xsave",
     "v4": "avx512f avx512bw avx512cd avx512dq avx512vl",
 }
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,17 +25,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 chosen = NATIVE  # which kernels this process has; results name it
 
 
-def flags(path: str = "/proc/cpuinfo") -> set[str]:
-    """Return what the processor can do; all of it where the system does not tell."""
-    try:
-        with open(path) as file:
-            return set(next(line for line in file if line.startswith("flags")).split())
-    except (OSError, StopIteration):
-        return set(" ".join(LEVELS.values()).split())
+def features() -> set[str]:
+    """Return what the processor can do and the system lets it do, of the names in PLACES."""
+    leaf = ctypes.CDLL(None).__x86_get_cpuid_feature_leaf  # since 2.33; a wheel with levels needs a later one
+    leaf.restype = ctypes.POINTER(ctypes.c_uint32 * 8)  # four registers as the processor says, the same of what is enabled
+    return {name for name, (number, register, bit) in PLACES.items() if leaf(number).contents[4 + register] >> bit & 1}
 
 
 def best(able: set[str], built: list[str], wanted: str | None = None) -> str:
     """Return the highest of the built levels that a processor can run, or the wanted one.
+
+    Parameters
+    ----------
+    able : set of str
+        What the processor can do, as `features` returns it.
+    built, wanted : list of str, str
+        Levels that are there, and the one that the user asks for; None for the highest.
 
     Raises
     ------
@@ -36,17 +50,15 @@ def best(able: set[str], built: list[str], wanted: str | None = None) -> str:
     if wanted is not None and wanted not in built:
         raise ImportError(f"SOLFEC_KERNELS={wanted}: this installation has kernels of {', '.join(built)}")
     missing: list[str] = []
-    found = None
+    runs = []
     for level, words in LEVELS.items():
         missing += sorted(set(words.split()) - able)
-        if missing and (level == wanted or (found is None and wanted is None)):
+        if not missing and level in built:
+            runs.append(level)
+        if missing and level == (wanted or built[0]):
             asked = f"SOLFEC_KERNELS={wanted}: " if wanted else ""
             raise ImportError(f"{asked}kernels of x86-64-{level} need {', '.join(missing)}, which this processor lacks")
-        if level == wanted or (level in built and not missing):
-            found = level
-        if level == wanted or missing:
-            break
-    return found
+    return wanted or runs[-1]
 
 
 def choose(folder: str = HERE) -> list[str]:
@@ -58,5 +70,5 @@ def choose(folder: str = HERE) -> list[str]:
         if wanted not in (None, NATIVE):
             raise ImportError(f"SOLFEC_KERNELS={wanted}: this installation has kernels of {NATIVE} only; those of levels are in released wheels")
         return []
-    chosen = best(flags(), built, wanted)
+    chosen = best(features(), built, wanted)
     return [os.path.join(levels, chosen)]

@@ -1,5 +1,6 @@
 """Kernels are chosen for the processor; results name them, and runs that others go on with say so."""
 
+import os
 import subprocess
 import sys
 
@@ -26,6 +27,7 @@ RUN(solfec, AUTO_SOLVER(), %g)
         (ALL - {"avx2"}, ["v2", "v3", "v4"], None, "v2"),  # avx512 alone is no level
         (ALL, ["v2", "v3", "v4"], "v2", "v2"),
         (ALL, ["v2"], None, "v2"),
+        (V3, ["v3", "v4"], None, "v3"),
     ],
 )
 def test_the_highest_level_that_runs_is_taken_unless_another_is_wanted(able, built, wanted, level):
@@ -45,17 +47,25 @@ def test_kernels_that_the_processor_cannot_run_are_refused_before_they_run(able,
         kernel_level.best(able, ["v2", "v3", "v4"], wanted)
 
 
+def test_features_are_those_that_linux_names():
+    theirs = {"sse3": "pni", "lahf": "lahf_lm", "lzcnt": "abm"}
+    with open("/proc/cpuinfo") as file:
+        words = set(next(line for line in file if line.startswith("flags")).split())
+    assert kernel_level.features() == {name for name in kernel_level.PLACES if theirs.get(name, name) in words}
+    assert set(kernel_level.PLACES) == ALL
+
+
 def test_folders_of_levels_are_looked_into_where_they_are(tmp_path, monkeypatch):
     assert kernel_level.choose(str(tmp_path)) == []
     for level in ("v2", "v3"):
         (tmp_path / "levels" / level).mkdir(parents=True)
-    monkeypatch.setattr(kernel_level, "flags", lambda: ALL)
+    monkeypatch.setattr(kernel_level, "features", lambda: ALL)
     monkeypatch.setattr(kernel_level, "chosen", kernel_level.NATIVE)
     assert kernel_level.choose(str(tmp_path)) == [str(tmp_path / "levels" / "v3")] and kernel_level.chosen == "v3"
 
 
 def test_a_level_that_an_installation_lacks_is_an_error():
-    done = subprocess.run([sys.executable, "-c", "import solfec"], env={"SOLFEC_KERNELS": "v1"}, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", "import solfec"], env=dict(os.environ, SOLFEC_KERNELS="v1"), capture_output=True, text=True)
     assert done.returncode == 1 and "SOLFEC_KERNELS=v1: this installation has kernels of" in done.stderr
 
 
