@@ -278,6 +278,8 @@ def _profile(words: list[str]) -> int:
         arguments.overwrite, arguments.yes, arguments.subdirectory = True, True, "profile"
     with redirect_stdout(sys.stderr), profiling.measured() as found:  # standard output has only the profile
         status = run_input(input_path, None, arguments)
+    if status not in (0, 128 + signal.SIGINT):  # its error stands last, without a table after it
+        return status
     return max(status, subcommands.run("profile", [], lambda _: profiling.tell(arguments.path, found, as_json, page)))
 
 

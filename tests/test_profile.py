@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -62,7 +63,7 @@ def test_advice_names_what_takes_most(profile):
     """Callbacks that sleep for 1.6 s in all."""
     _, out, _ = profile("in.py", "0.15")
     assert out.startswith("profile of in.py\n  100 steps; a step has 1 constraints (at most 1)")
-    assert "of the time is callbacks: 11 calls of 1.5e+02 ms" in out
+    assert re.search(r"of the time is callbacks: 11 calls of (1\.[5-9]|[2-9])e\+02 ms", out)  # a loaded machine sleeps longer
 
 
 def test_results_that_are_named_are_overwritten_on_request_only(profile, tmp_path):
@@ -112,9 +113,9 @@ def test_wrong_words_are_named(profile, words, said):
     assert status in (1, 2) and said in err
 
 
-def test_inputs_that_fail_keep_their_status(profile, tmp_path):
+def test_inputs_that_fail_end_with_their_error(profile, tmp_path):
     (tmp_path / "in.py").write_text(DROP + "raise ValueError('no')\n")
-    status, out, err = profile("in.py", "0")
-    assert status == 1 and "ValueError: no" in err and "100 steps" in out
+    status, out, err = profile("--html", "page.html", "in.py", "0")
+    assert (status, out) == (1, "") and "ValueError: no" in err.splitlines()[-1] and not (tmp_path / "page.html").exists()
     (tmp_path / "in.py").write_text("SOLFEC('DYNAMIC', 1E-3, None)\n")
     assert profile("in.py")[1].endswith("The input made no step.\n")

@@ -27,16 +27,16 @@ class Shares:
     ----------
     bodies, held : ndarray (processes,)
         Numbers of bodies that it moves, and of moving bodies that it holds, copies included.
-    rows : ndarray
-        Constraints that it sweeps; those between bodies of two processes count in both.
-    neighbours : ndarray
-        Processes to which it sends.
-    messages, sent : ndarray
-        Of one sweep: numbers of messages, and of bytes.
-    messages_beside, sent_beside : ndarray
-        The same of the rest of a step.
+    rows : ndarray (processes,)
+        Numbers of constraints that it sweeps; those between bodies of two processes count in both.
+    neighbours : ndarray (processes,)
+        Numbers of processes to which it sends.
+    messages, sent : ndarray (processes,)
+        What it sends in one sweep: numbers of messages, and of bytes.
+    messages_beside, sent_beside : ndarray (processes,)
+        What it sends in the rest of a step: numbers of messages, and of bytes.
     colours : int
-        Of constraints.
+        Number of colours of constraints, which a sweep takes one after the other.
     """
 
     bodies: np.ndarray
@@ -50,7 +50,7 @@ class Shares:
     colours: int
 
     def of_step(self, sweeps: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of messages and of bytes of a step of so many sweeps."""
+        """Return what each process sends in a step of so many sweeps: numbers of messages (processes,), and of bytes (processes,)."""
         return sweeps * self.messages + self.messages_beside, sweeps * self.sent + self.sent_beside
 
 
@@ -61,12 +61,17 @@ def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
     ----------
     model : Domain
         The whole model, with the contacts of its last step.
-    owner : ndarray (n,)
+    owner : ndarray (bodies,)
         Ranks of the owners of bodies; of obstacles 0.
     reach : float
-        Of parts.
+        Distance within which a part holds bodies of others [length].
     size : int
         Number of processes.
+
+    Returns
+    -------
+    Shares
+        Arrays (size,).
     """
     part = Part(model, Alone(), reach)
     bodies, places = model.bodies, part.places(part.moving)
@@ -97,13 +102,19 @@ def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
 
 
 def _messages(sender: np.ndarray, receiver: np.ndarray, turn: np.ndarray, size: np.ndarray, processes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many messages each process sends, one to each receiver in each turn, and their bytes."""
+    """Return how many messages each process sends (processes,), one to each receiver in each turn, and their bytes (processes,).
+
+    Arrays (copies,) tell who sends to whom, in which turn, and how many bytes.
+    """
     key = (turn.astype(np.int64) * processes + sender) * processes + receiver
     return np.bincount(np.unique(key) // processes % processes, minlength=processes), np.bincount(sender, size, processes).astype(np.int64)
 
 
 def divided(model, reach: float, size: int, balance: Balance) -> np.ndarray:
-    """Return owners (n,) of the bodies of a model among so many processes, so that their work is even."""
+    """Return ranks (bodies,) of the owners of a model's bodies among `size` processes, so that their work is even; of obstacles `MOVER`.
+
+    `reach` is the distance within which parts hold bodies of others [length].
+    """
     part = Part(model, Alone(), reach)
     places, rows = part.places(part.moving, part.weights(balance.weightfactor)), np.flatnonzero(part.moving)
     owner = np.full(model.bodies.n, MOVER)
@@ -118,13 +129,13 @@ class Measured:
     Attributes
     ----------
     seconds, sweeping : float
-        Wall time of a step, and of its sweeps.
+        Wall time of a step, s, and of its sweeps, s.
     sweeps : float
-        Their number.
+        Number of sweeps of a step, on average.
     memory : int
-        Bytes of the tables of the model.
+        Size of the tables of the model, bytes.
     told : int
-        Bytes of the state that processes tell one another at the end of RUN.
+        Size of the state that processes tell one another at the end of RUN, bytes.
     """
 
     seconds: float
@@ -141,11 +152,13 @@ class Forecast:
     Attributes
     ----------
     processes : int
+        Their number.
     seconds, messaging : float
-        Of a step, and of messages and sums in it.
+        Wall time of a step, s, and of messages and sums in it, s.
     memory : float
-        Bytes of the process that needs most.
+        Memory of the process that needs most, bytes.
     shares : Shares
+        What each of them does.
     """
 
     processes: int
@@ -160,6 +173,15 @@ def forecast(counted: Shares, measured: Measured, alone: Shares, machine: Machin
 
     Computation goes with the rows that the process sweeps which has most, and with the bodies that the one holds which has most; calls of a
     step and of a colour have a constant price.  A colour ends when the process has its messages that sends most.
+
+    Parameters
+    ----------
+    counted, alone : Shares
+        Of the processes, and of one process that does everything.
+    measured : Measured
+        The step of that one process, on this machine.
+    machine : Machine
+        Prices in seconds of messages, bytes, sums and calls, and bytes of a process without a model.
     """
     size, sweeps = len(counted.bodies), measured.sweeps
     # no price is higher than what was measured, so that one process takes the time that it took

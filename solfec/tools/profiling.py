@@ -48,17 +48,17 @@ class Profile:
     Attributes
     ----------
     total : float
-        Of everything.
+        Wall time of everything, s.
     run, output, callbacks : float
-        Within RUN; of its frames; of its callbacks.
+        Wall time within RUN, s; of its frames; of its callbacks.
     frames, calls : int
-        Frames, and calls of callbacks.
-    steps : list of dict
-        Per step: seconds by `PARTS`, time, iterations, constraints, solver.
-    kernels : dict
-        Calls and seconds by phase and kernel.
+        Numbers of frames, and of calls of callbacks.
+    steps : list of dict, one of each step
+        Seconds by names of `PARTS`; 'time', the model's at the end of the step; numbers 'iterations' and 'constraints'; 'solver', its name.
+    kernels : dict of dict
+        By phase and by name of the kernel: [number of calls, seconds].
     megabytes, peak : float
-        Written by frames; largest memory of the process.
+        Written by frames, MB (10^6 bytes); largest memory of the process, MB.
     """
 
     total: float = 0.0
@@ -74,7 +74,7 @@ class Profile:
 
     @property
     def phases(self) -> dict[str, float]:
-        """Seconds of steps by part."""
+        """Seconds of all steps by names of `PARTS`."""
         return {part: sum(step[part] for step in self.steps) for part in PARTS}
 
     @property
@@ -114,7 +114,7 @@ class Clocks:
         self._within: list[str] = []
 
     def kernel(self, kernel: Callable, name: str) -> Callable:
-        """Wrap a kernel."""
+        """Return a kernel whose calls and wall time are counted under its name."""
 
         def call(*arguments, **keywords):
             start = perf_counter()
@@ -128,7 +128,7 @@ class Clocks:
         return call
 
     def _flush(self, phase: str) -> None:
-        """Attribute kernels that have been called to a phase."""
+        """Attribute calls and seconds of kernels since the last call to a phase."""
         listed = self.profile.kernels.setdefault(phase, {})
         for name, (calls, seconds) in self._pending.items():
             spent = listed.setdefault(name, [0, 0.0])
@@ -143,6 +143,8 @@ class Clocks:
             self.profile.run += seconds
 
     def run(self, original: Callable) -> Callable:
+        """Return RUN whose seconds are added to the profile; a RUN within another one counts once."""
+
         @wraps(original)
         def call(*arguments, **keywords):
             self._flush("input")
@@ -174,6 +176,8 @@ class Clocks:
         return call
 
     def advance(self, original: Callable) -> Callable:
+        """Return a step of a domain that appends its seconds by part, and what it solved, to the profile's steps."""
+
         @wraps(original)
         def call(domain, solver, *arguments):
             self._flush("rest")
@@ -195,6 +199,8 @@ class Clocks:
         return call
 
     def phase_begins(self, original: Callable) -> Callable:
+        """Return the start of a phase, before which kernels belong to no phase."""
+
         def call(timings):
             self._flush("BETWEEN" if self._step is not None else "rest")
             original(timings)
@@ -202,6 +208,8 @@ class Clocks:
         return call
 
     def phase_ends(self, original: Callable) -> Callable:
+        """Return the end of a phase, which adds its seconds to the current step and takes the kernels since its start."""
+
         def call(timings, phase):
             before = timings[phase]
             original(timings, phase)
@@ -293,7 +301,7 @@ SWEEPING = {
 
 
 def rows(profile: Profile) -> list[list[str]]:
-    """Return the rows of the table of parts."""
+    """Return the table of parts, its head first: part, seconds, share of the whole, milliseconds a step, share of kernels in the part."""
     steps, phases = max(len(profile.steps), 1), profile.phases
     listed = [
         ("all", profile.total), ("  input", profile.total - profile.run), ("  RUN", profile.run), ("    steps", profile.stepping),
@@ -311,7 +319,7 @@ def rows(profile: Profile) -> list[list[str]]:
 
 
 def kernel_rows(profile: Profile) -> list[list[str]]:
-    """Return the rows of the table of the kernels that take most."""
+    """Return the table of the `MOST_KERNELS` kernels that take most, its head first: kernel, part, calls, seconds, share of the whole."""
     listed = [(seconds, calls, phase, name) for phase, found in profile.kernels.items() for name, (calls, seconds) in found.items()]
     table = [["kernel", "part", "calls", "seconds", "share"]]
     for seconds, calls, phase, name in sorted(listed, reverse=True)[:MOST_KERNELS]:
