@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 LIKENESS = 0.7  # of difflib, from which a name counts as misspelt
+UNREAD = "; HISTORY gives None while results are written: put it under `if solfec.mode == 'READ':` and run the input once more"
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -24,7 +26,10 @@ def did_you_mean(word: str, known: Iterable[str], quoted: bool = True) -> str:
 
 
 def of_error(error: BaseException) -> str:
-    """Return a correction of the name that a NameError or AttributeError did not find, or ''."""
+    """Return a correction of the name that a NameError or AttributeError did not find, or what to do with None from HISTORY, or ''."""
+    if isinstance(error, TypeError) and "NoneType" in str(error) and error.__traceback__ is not None:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return UNREAD if "HISTORY" in (frame.line or "") else ""
     name = getattr(error, "name", None)
     if isinstance(error, AttributeError) and name and error.obj is not None:
         return did_you_mean(name, (known for known in dir(error.obj) if not known.startswith("_")), quoted=False)

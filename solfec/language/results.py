@@ -316,6 +316,8 @@ def HISTORY(
 def _item(item, name: str, simulation):
     """Convert one item to the form of the results reader: bodies by identifier or label, None for the whole model."""
     if isinstance(item, str):
+        if item in ENERGY_KINDS:
+            raise BadValue(f"'{name}' must tell whose energy: (solfec, {item!r}), or a body instead of solfec")
         return checks.choice(item, name, history.NAMES)
     if not checks.is_sequence(item):
         raise BadType(f"'{name}' must be a string or a tuple, not {checks.kind_of(item)}")
