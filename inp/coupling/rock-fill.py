@@ -1,6 +1,6 @@
 """A slice of a rock-fill dam: irregular stones fall between two plates and come to rest (the second example of the Saladyn paper).
 
-    solfec -w inp/coupling/rock-fill.py [stones] [auto | sweeps | siconos] [seconds]
+    solfec -w inp/coupling/rock-fill.py [stones] [auto | sweeps | siconos | lmgc90] [seconds]
 
 At the end it prints where the stones lie, what the ground carries, and the work of the solver.
 """
@@ -50,6 +50,7 @@ if method == 'siconos':
 else:
     solver = GAUSS_SEIDEL_SOLVER(1E-3, 200) if method == 'sweeps' else AUTO_SOLVER(1E-3)
 OUTPUT(solfec, 0.1)
+weight = 9.81 * sum(stone.mass for stone in stones)
 iterations = []
 
 
@@ -58,13 +59,36 @@ def note():
     return 1
 
 
+def told(heights, carried, kinetic, contacts, sweeps, seconds):
+    """Print the end state and the work."""
+    height = sum(heights) / count
+    print('%d stones, %s: mean height %.3f m, the ground carries %.3f of the weight, kinetic energy %.1e of the potential one' % (
+        count, method, height, carried / weight, kinetic / (weight * height)))
+    print('%.1f iterations a step, %.1f s, %d contacts' % (sweeps, seconds, contacts))
+
+
+def by_lmgc90():
+    """Let LMGC90 find contacts, integrate and solve; nothing is written."""
+    from solfec.coupling.toolbox import Buffer, LmgcModeler
+    start, modeler, buffer = time.time(), LmgcModeler(solfec, duration), Buffer()
+    with modeler.process:
+        modeler.advance(int(round(duration / STEP)))
+    modeler.pull(buffer)
+    rows = [k for k, body in enumerate(buffer.bodies.id) if body in moving]
+    speed = [sum(v * v for v in buffer.bodies.velocity[k]) for k in rows]
+    kinetic = sum(0.5 * buffer.bodies.mass[k] * v for k, v in zip(rows, speed))
+    carried = abs(buffer.interactions.resultants([ground.id])[0][2])
+    told([buffer.bodies.centre[k][2] for k in rows], carried, kinetic, len(buffer.interactions.gap), modeler.iterations / (duration / STEP), time.time() - start)
+
+
 CALLBACK(solfec, 10 * STEP, (), note)
-if not VIEWER() and solfec.mode == 'WRITE':
+moving = set(stone.id for stone in stones)
+if VIEWER() or solfec.mode != 'WRITE':
+    pass
+elif method == 'lmgc90':
+    by_lmgc90()
+else:
     start = time.time()
     RUN(solfec, solver, duration)
-    weight = 9.81 * sum(stone.mass for stone in stones)
-    heights = [stone.conf[11] for stone in stones]
-    carried = sum(abs(c.R[2] * c.base[8]) for c in solfec.constraints if ground.id in [body.id for body in c.adjbod])
-    print('%d stones, %s: mean height %.3f m, the ground carries %.3f of the weight, kinetic energy %.1e of the potential one' % (
-        count, method, sum(heights) / count, carried / weight, ENERGY(solfec)[0] / (weight * sum(heights) / count)))
-    print('%.1f iterations a step, %.1f s, %d contacts' % (1.0 * sum(iterations) / len(iterations), time.time() - start, solfec.ncon))
+    carried = abs(sum(c.R[2] * c.base[8] for c in solfec.constraints if ground.id in [body.id for body in c.adjbod]))
+    told([stone.conf[11] for stone in stones], carried, ENERGY(solfec)[0], solfec.ncon, 1.0 * sum(iterations) / len(iterations), time.time() - start)

@@ -59,12 +59,13 @@ class Path:
 
 @dataclass
 class Options:
-    """Options of the command line: `codes` to compare with, `picture`, `tolerance`, `law` of LMGC90, `patience` with helper processes."""
+    """Options of the command line: `codes` to compare with, `picture`, `tolerance`, `law` and `contacts` of LMGC90, `patience` with helper processes."""
 
     codes: list[str]
     picture: str = "cross-check.png"
     tolerance: float | None = None
     law: str = "IQS_CLB"
+    contacts: str = "PLANES"
     patience: float = PATIENCE
 
 
@@ -75,6 +76,7 @@ def parse(words: list[str]) -> tuple[Options, list[str]]:
     parser.add_argument("-o", dest="picture", metavar="FILE", default="cross-check.png", help="picture to write: .png, .svg or .pdf")
     parser.add_argument("--tolerance", type=float, metavar="D", help="status 1 if a centre ends farther away than this")
     parser.add_argument("--law", choices=("IQS_CLB", "IQS_CLB_g0"), default="IQS_CLB", help="contact law of LMGC90 (default: IQS_CLB)")
+    parser.add_argument("--contacts", choices=("PLANES", "FACES"), default="PLANES", help="how LMGC90 finds contacts (default: PLANES)")
     parser.add_argument("--patience", type=float, default=PATIENCE, metavar="S", help=f"seconds without a sign of life that count as hung (default: {PATIENCE:g})")
     parser.add_argument("input", nargs=argparse.REMAINDER, help="the input file and its arguments")
     found = vars(parser.parse_args(words))
@@ -132,7 +134,7 @@ def _lmgc90(simulation, duration: float, options: Options) -> Callable[[int, int
     """Start LMGC90 with the blocks of a model; return the function that runs it."""
     from . import lmgc90
 
-    modeler = lmgc90.LmgcModeler.of(simulation, duration, options.law, lmgc90.helper(patience=options.patience))
+    modeler = lmgc90.LmgcModeler.of(simulation, duration, options.law, lmgc90.helper(patience=options.patience), options.contacts)
     start, identifiers = Bodies.of(simulation.domain.bodies), simulation.domain.bodies.view("id").copy()
     block = np.unique(modeler.row, return_index=True)[1]
 

@@ -17,11 +17,14 @@ from .rigid_blocks import RigidBlocks, blocks_of, forces_of
 from .roles import Modeler, PhysicalObject
 
 CODE = "LMGC90"
-INSTALL = "{python} -m pip install --no-deps compas_lmgc90"
+INSTALL = "{python} -m pip install --no-deps compas_lmgc90==0.1.11"  # whose routines `helpers/lmgc90.py` calls
 PYTHON = "SOLFEC_LMGC90_PYTHON"  # environment variable: another interpreter, which has the package
 GRAVITY = np.array([0.0, 0.0, -9.81])  # built in
+CONTACTS_BY = ("PLANES", "FACES")
 AT_REST = 1e-12  # velocity up to which bodies count as resting
-DISTANCE = 1e-3  # at which LMGC90 looks for contacts, over the mean size of a block
+DISTANCE = 1e-3  # at which LMGC90 looks for contacts, over the mean size of blocks that move
+PIECE = 1.5  # least size of pieces of obstacles over that of the largest block: LMGC90 misses contacts with blocks that are much larger
+GAP = 1.1 * DISTANCE  # between these pieces, over the mean size of blocks that move: LMGC90 would list contacts of pieces that touch
 
 
 def helper(python: str | None = None, patience: float = PATIENCE) -> HelperProcess:
@@ -53,33 +56,40 @@ class LmgcModeler(Modeler):
     law : str
         Contact law of LMGC90: 'IQS_CLB' (gaps as they are) or 'IQS_CLB_g0' (gaps less those of the first step).
     process : HelperProcess, optional
+    contacts_by : str
+        How LMGC90 finds contacts: 'PLANES' (common planes, in every step) or 'FACES' (of faces that are parallel and near in the first step).
 
     Attributes
     ----------
     time : float
     centre, frame : ndarray (n, 3), (n, 3, 3)
         Present centres and rotations from the start, one per block.
+    iterations : int
+        Sweeps over all contacts so far.
     lost : float
         Kinetic energy that `push` has dropped so far [energy].
     """
 
-    def __init__(self, solfec, duration: float, law: str = "IQS_CLB", process: HelperProcess | None = None):
-        self._open(simulation_of(solfec), duration, law, process)
+    def __init__(self, solfec, duration: float, law: str = "IQS_CLB", process: HelperProcess | None = None, contacts_by: str = "PLANES"):
+        self._open(simulation_of(solfec), duration, law, process, contacts_by)
 
     @classmethod
-    def of(cls, simulation, duration: float, law: str, process: HelperProcess | None = None) -> LmgcModeler:
+    def of(cls, simulation, duration: float, law: str, process: HelperProcess | None = None, contacts_by: str = "PLANES") -> LmgcModeler:
         """Return the modeler of a `solfec.simulation.Simulation`, for which the input has no SOLFEC object at hand."""
         made = object.__new__(cls)
-        made._open(simulation, duration, law, process)
+        made._open(simulation, duration, law, process, contacts_by)
         return made
 
-    def _open(self, simulation, duration: float, law: str, process: HelperProcess | None) -> None:
+    def _open(self, simulation, duration: float, law: str, process: HelperProcess | None, contacts_by: str) -> None:
+        if contacts_by not in CONTACTS_BY:
+            raise SolfecError(f"'contacts_by' is {contacts_by!r}; it must be 'PLANES' or 'FACES'")
+        self._planes = contacts_by == "PLANES"
         self.domain = simulation.domain
         self.process = process or helper()
-        self.law, self.duration, self.lost = law, float(duration), 0.0
+        self.law, self.duration, self.lost, self.iterations = law, float(duration), 0.0, 0
         if self.domain.bodies.n and (speed := np.abs(self.domain.bodies.triples.view("velo")).max()) > AT_REST:
             raise SolfecError(f"{CODE} starts from rest, and the model moves ({speed:g}); give it no initial velocities")
-        self.blocks = blocks_of(self.domain, CODE)
+        self.blocks = blocks_of(self.domain, CODE, (PIECE, GAP) if self._planes else None)
         self.times, self.force = forces_of(self.domain, self.blocks, self.duration, CODE, GRAVITY)
         self.row = np.searchsorted(self.domain.bodies.view("id"), self.blocks.body)
         self._start(self.blocks.centre, np.tile(np.eye(3), (len(self.row), 1, 1)))
@@ -90,8 +100,8 @@ class LmgcModeler(Modeler):
         blocks = self.blocks
         owner = np.repeat(np.arange(len(blocks.body)), np.diff(blocks.vertex_ptr))
         answer = self.process.call(
-            "start", step=self.domain.step, theta=0.5, law=self.law, friction=blocks.friction, alert=DISTANCE * size_of(blocks),
-            density=blocks.density, fixed=blocks.fixed.astype(np.int64), centre=centre, vertex_ptr=blocks.vertex_ptr,
+            "start", step=self.domain.step, theta=0.5, planes=int(self._planes), law=self.law, friction=blocks.friction,
+            alert=DISTANCE * size_of(blocks), density=blocks.density, fixed=blocks.fixed.astype(np.int64), centre=centre, vertex_ptr=blocks.vertex_ptr,
             vertex=np.einsum("nij,nj->ni", turned[owner], blocks.vertex), triangle_ptr=blocks.triangle_ptr, triangle=blocks.triangle,
             times=self.times, force=self.force,
         )  # fmt: skip
@@ -107,7 +117,7 @@ class LmgcModeler(Modeler):
     def advance(self, count: int) -> None:
         """Make steps; `path` (count, n, 3) and `turns` (count, n, 3, 3) keep centres and rotations after each of them."""
         answer = self.process.call("steps", count=int(count))
-        self.path = answer["centre"]
+        self.path, self.iterations = answer["centre"], self.iterations + int(answer["iterations"])
         self.turns = np.einsum("tnji,njk,nkl->tnil", answer["frame"], self._first, self._turned)
         self.centre, self.rotation = self.path[-1], self.turns[-1]
         self.contacts = {name: answer[name] for name in ("bodies", "point", "normal", "gap", "force")}
@@ -135,7 +145,7 @@ class LmgcModeler(Modeler):
         into.id, into.kind, into.mass = (bodies.view(name).copy() for name in ("id", "kind", "mass"))
         start = bodies.configurations.conf
         into.rotation = self.rotation[last] @ np.stack([start[:, bodies.view("conf_ptr") + k] for k in range(3)], axis=2).transpose(1, 0, 2)
-        into.centre = self.centre[last].copy()
+        into.centre = np.where((into.kind == BodyKind.OBSTACLE)[:, None], start[:, bodies.view("conf_ptr") + 3].T, self.centre[last])
         before = self.path[-2] if len(self.path) > 1 else self.blocks.centre
         into.velocity = (self.centre - before)[last] / self.domain.step if len(self.path) else np.zeros((bodies.n, 3))
         into.angular_velocity = np.full((bodies.n, 3), np.nan)
@@ -170,5 +180,6 @@ class LmgcModeler(Modeler):
 
 
 def size_of(blocks: RigidBlocks) -> float:
-    """Return the mean distance of vertices from centres."""
-    return float(np.linalg.norm(blocks.vertex, axis=1).mean())
+    """Return the mean distance of vertices from centres, of blocks that move if any does."""
+    chosen = np.repeat(~blocks.fixed | blocks.fixed.all(), np.diff(blocks.vertex_ptr))
+    return float(np.linalg.norm(blocks.vertex[chosen], axis=1).mean())

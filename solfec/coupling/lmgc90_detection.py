@@ -8,7 +8,7 @@ from ..constraints.table import ConstraintKind
 from ..kinds import BodyKind
 from .buffer import Buffer
 from .helper_process import HelperProcess
-from .lmgc90 import CODE, DISTANCE, helper, size_of
+from .lmgc90 import CODE, DISTANCE, GAP, PIECE, helper, size_of
 from .open_step import OpenStep
 from .own import SolfecCollisionHandler
 from .rigid_blocks import blocks_of, move
@@ -53,13 +53,13 @@ class LmgcCollisionHandler(CollisionHandler):
     def _find(self) -> None:
         domain = self.domain
         if self._version != domain.geometry.version:
-            self._blocks, self._version = blocks_of(domain, CODE), domain.geometry.version
+            self._blocks, self._version = blocks_of(domain, CODE, (PIECE, GAP)), domain.geometry.version
         self.open_step.move_shapes()
         move(self._blocks, domain)
         blocks = self._blocks
         distance = DISTANCE * size_of(blocks) if self._distance is None else self._distance
         self.process.call(
-            "start", step=domain.step, theta=0.5, law="IQS_CLB", friction=blocks.friction, alert=distance, density=blocks.density,
+            "start", step=domain.step, theta=0.5, planes=1, law="IQS_CLB", friction=blocks.friction, alert=distance, density=blocks.density,
             fixed=np.ones(len(blocks.body), np.int64), centre=blocks.centre, vertex_ptr=blocks.vertex_ptr, vertex=blocks.vertex,
             triangle_ptr=blocks.triangle_ptr, triangle=blocks.triangle, times=np.zeros(1), force=np.zeros((1, len(blocks.body), 6)),
         )  # fmt: skip

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..errors import SolfecError
 from ..kinds import BodyKind, LoadKind, PrimitiveKind, SurfaceModel
+from ..shapes.polyhedron import FaceSet, Polyhedron
+from ..shapes.split_convex import halves
 
 SAME = 1e-9  # relative difference up to which numbers count as equal
 
@@ -26,8 +28,8 @@ class RigidBlocks:
         [mass per volume]
     centre : ndarray (n, 3)
         Mass centres [length].
-    number : ndarray (m,) of int
-        Rows of the vertices in the geometry.
+    arm : ndarray (m, 3)
+        Vertices relative to the centres of their bodies, in axes that turn with these.
     vertex_ptr, triangle_ptr : ndarray (n + 1,) of int
         First vertex and triangle of every block.
     vertex : ndarray (m, 3)
@@ -42,7 +44,7 @@ class RigidBlocks:
     fixed: np.ndarray
     density: np.ndarray
     centre: np.ndarray
-    number: np.ndarray
+    arm: np.ndarray
     vertex_ptr: np.ndarray
     vertex: np.ndarray
     triangle_ptr: np.ndarray
@@ -50,7 +52,7 @@ class RigidBlocks:
     friction: float
 
 
-def blocks_of(domain, code: str) -> RigidBlocks:
+def blocks_of(domain, code: str, split: tuple[float, float] | None = None) -> RigidBlocks:
     """Return the present configuration of a model as rigid blocks.
 
     Parameters
@@ -58,6 +60,9 @@ def blocks_of(domain, code: str) -> RigidBlocks:
     domain : Domain
     code : str
         Name of the code that takes them, for messages.
+    split : (float, float), optional
+        Divide obstacles into pieces that are at least so many times as large as the largest body that moves, with gaps between
+        them of so many times the size of bodies that move (`size_of`).
 
     Raises
     ------
@@ -81,22 +86,66 @@ def blocks_of(domain, code: str) -> RigidBlocks:
     ):
         if wrong.any():
             raise SolfecError(f"{code} takes bodies of one convex polyhedron: {bodies.name(int(bodies.id[np.argmax(wrong)]))} {text}")
-    polyhedra = [_polyhedron(geometry, primitive) for primitive in range(geometry.primitives.n)]
-    numbers, triangles = [vertices for vertices, _ in polyhedra], [triangles for _, triangles in polyhedra]
+    primitive = np.arange(geometry.primitives.n)
+    polyhedra = [_polyhedron(geometry, one) for one in primitive.tolist()]
+    moving = [vertices - vertices.mean(axis=0) for (vertices, _), kind in zip(polyhedra, kinds[body]) if kind == BodyKind.RIGID]
+    if split is not None and moving:
+        lengths = np.linalg.norm(np.concatenate(moving), axis=1)
+        size, gap = 2.0 * split[0] * lengths.max(), split[1] * lengths.mean()
+        parts = [pieces(*one, size, gap) if kinds[k] == BodyKind.OBSTACLE else [one] for one, k in zip(polyhedra, body)]
+        primitive = np.repeat(primitive, [len(part) for part in parts])
+        polyhedra, body = [piece for part in parts for piece in part], body[primitive]
+    triangles = [np.array([(face[0], face[k], face[k + 1]) for face in faces for k in range(1, len(face) - 1)]) for _, faces in polyhedra]
     made = RigidBlocks(
-        bodies.view("id")[body], np.arange(len(polyhedra)), kinds[body] == BodyKind.OBSTACLE,
-        bodies.view("mass")[body] / bodies.view("volume")[body], np.zeros((len(polyhedra), 3)), np.concatenate(numbers),
-        _pointers(numbers), np.zeros((0, 3)), _pointers(triangles), np.concatenate(triangles), friction,
+        bodies.view("id")[body], primitive, kinds[body] == BodyKind.OBSTACLE, bodies.view("mass")[body] / bodies.view("volume")[body],
+        np.zeros((len(polyhedra), 3)), np.zeros((0, 3)), _pointers([vertices for vertices, _ in polyhedra]), np.zeros((0, 3)),
+        _pointers(triangles), np.concatenate(triangles), friction,
     )  # fmt: skip
+    owner = np.repeat(body, np.diff(made.vertex_ptr))
+    axes, centre = _placements(bodies)
+    made.arm = np.einsum("nji,nj->ni", axes[owner], np.concatenate([vertices for vertices, _ in polyhedra]) - centre[owner])
     move(made, domain)
     return made
 
 
+def pieces(vertices: np.ndarray, faces: list[list[int]], size: float, gap: float) -> list[tuple[np.ndarray, list]]:
+    """Divide a convex polyhedron along the axes into pieces of at least `size`, with gaps between them."""
+    parts = [Polyhedron.trusted(vertices, FaceSet(tuple(map(tuple, faces)), np.zeros(len(faces), np.int32)), 0)]
+    for axis, extent in zip(np.eye(3), np.ptp(vertices, axis=0)):
+        count, low = int(extent / size), axis @ vertices.min(axis=0)
+        for k in range(1, count):
+            rest, at = [], low + k * extent / count
+            for part in parts:
+                lower, upper = (halves(part, (at + shift) * axis, axis, (0, 0), 1e-9 * size)[side] for side, shift in ((0, -0.5 * gap), (1, 0.5 * gap)))
+                rest += [piece for piece in (lower, upper) if piece is not None]
+            parts = rest
+    return [(part.vertices, list(part.faces)) for part in parts]
+
+
+def _placements(bodies) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotations (n, 3, 3), by columns, and mass centres (n, 3) of bodies."""
+    conf, start = bodies.configurations.conf, bodies.view("conf_ptr")
+    return np.stack([conf[:, start + k].T for k in range(3)], axis=2), conf[:, start + 3].T
+
+
 def move(blocks: RigidBlocks, domain) -> None:
-    """Let centres and vertices of blocks follow those of the model."""
-    bodies, geometry = domain.bodies, domain.geometry
-    blocks.centre = bodies.configurations.conf[:, bodies.view("conf_ptr")[geometry.primitives.view("body")] + 3].T.copy()
-    blocks.vertex = geometry.vertices.current[:, blocks.number].T - np.repeat(blocks.centre, np.diff(blocks.vertex_ptr), axis=0)
+    """Let centres and vertices of blocks follow the bodies of the model."""
+    row = np.searchsorted(domain.bodies.view("id"), blocks.body)
+    axes, centre = _placements(domain.bodies)
+    count = np.diff(blocks.vertex_ptr)
+    vertex = np.einsum("nij,nj->ni", axes[np.repeat(row, count)], blocks.arm) + np.repeat(centre[row], count, axis=0)
+    blocks.centre = np.where(blocks.fixed[:, None], centroids(blocks, vertex), centre[row])  # an obstacle may have several blocks
+    blocks.vertex = vertex - np.repeat(blocks.centre, count, axis=0)
+
+
+def centroids(blocks: RigidBlocks, vertex: np.ndarray) -> np.ndarray:
+    """Return the centroids (n, 3) of blocks, by tetrahedra from their first vertices to their triangles."""
+    owner = np.repeat(np.arange(len(blocks.body)), np.diff(blocks.triangle_ptr))
+    apex = vertex[blocks.vertex_ptr[:-1]][owner]
+    a, b, c = vertex[(blocks.triangle + blocks.vertex_ptr[owner][:, None]).T] - apex
+    volume = np.einsum("ni,ni->n", a, np.cross(b, c)) / 6.0
+    moment = volume[:, None] * (apex + (a + b + c) / 4.0)
+    return np.stack([np.bincount(owner, moment[:, k], len(blocks.body)) for k in range(3)], axis=1) / np.bincount(owner, volume)[:, None]
 
 
 def forces_of(domain, blocks: RigidBlocks, duration: float, code: str, builtin_gravity) -> tuple[np.ndarray, np.ndarray]:
@@ -158,18 +207,17 @@ def _has(geometry, body: np.ndarray, kinds, count: int) -> np.ndarray:
     return found
 
 
-def _polyhedron(geometry, primitive: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of vertices (m,) and triangles (k, 3) of a convex primitive; polygons are divided into fans."""
+def _polyhedron(geometry, primitive: int) -> tuple[np.ndarray, list[list[int]]]:
+    """Return present vertices (m, 3) and faces of a convex primitive."""
     table, corners = geometry.primitives, geometry.corners.view("vertex")
     first = int(table.vertex_ptr[primitive])
     numbers = geometry.vertex_lists.vertex[first : first + int(table.vertex_count[primitive])]
     place = {int(vertex): k for k, vertex in enumerate(numbers)}
-    triangles = []
+    faces = []
     for face in range(int(table.face_ptr[primitive]), int(table.face_ptr[primitive] + table.face_count[primitive])):
         start = int(geometry.faces.corner_ptr[face])
-        polygon = [place[int(vertex)] for vertex in corners[start : start + int(geometry.faces.corner_count[face])]]
-        triangles += [(polygon[0], polygon[k], polygon[k + 1]) for k in range(1, len(polygon) - 1)]
-    return numbers.copy(), np.array(triangles)
+        faces.append([place[int(vertex)] for vertex in corners[start : start + int(geometry.faces.corner_count[face])]])
+    return geometry.vertices.current[:, numbers].T.copy(), faces
 
 
 def _pointers(parts: list[np.ndarray]) -> np.ndarray:
