@@ -69,41 +69,66 @@ contains
     real(dp), intent(in) :: density(8,0:nblock-1)  !< [mass/length**3]
     real(dp), intent(inout) :: mass(8,size,0:nblock-1), volume(8,0:nblock-1)
     real(dp) :: natural(3,64), factor(64), n(8,64), d(3,8,64)
-    real(dp) :: place(8,3,8), map(8,3,3), jacobian(8)   ! of all lanes
-    integer :: a, b, count, i, j, q
+    integer :: b, count, q
 
     call mass_quadrature(size, count, natural, factor)
     do q = 1, count
       n(:,q) = shape_values(size, natural(:,q))
       d(:,:,q) = shape_derivatives(size, natural(:,q))
     end do
-    !$omp parallel do if (nblock > parallel_from) schedule(static) private(place, map, jacobian, a, i, j, q)
+    !$omp parallel do if (nblock > parallel_from) schedule(static)
     do b = 0, nblock - 1
-      mass(:,:,b) = 0
-      volume(:,b) = 0
-      do a = 1, size
-        place(:,:,a) = transpose(reference(:,node(:,a,b)))
-      end do
-      do q = 1, count
-        map = 0
-        do a = 1, size
-          do j = 1, 3
-            do i = 1, 3
-              map(:,i,j) = map(:,i,j) + place(:,i,a)*d(j,a,q)
-            end do
-          end do
-        end do
-        jacobian = map(:,1,1)*(map(:,2,2)*map(:,3,3) - map(:,2,3)*map(:,3,2)) &
-                   - map(:,1,2)*(map(:,2,1)*map(:,3,3) - map(:,2,3)*map(:,3,1)) &
-                   + map(:,1,3)*(map(:,2,1)*map(:,3,2) - map(:,2,2)*map(:,3,1))
-        do a = 1, size
-          mass(:,a,b) = mass(:,a,b) + density(:,b)*factor(q)*jacobian*n(a,q)
-        end do
-        volume(:,b) = volume(:,b) + factor(q)*jacobian
-      end do
+      call block_mass(size, count, node(:,:,b), reference, density(:,b), factor, n, d, mass(:,:,b), volume(:,b))
     end do
     !$omp end parallel do
   end subroutine lumped_masses
+
+  !> Integrals of one block.
+  pure subroutine block_mass(size, count, node, reference, density, factor, n, d, mass, volume)
+    integer, intent(in) :: size, count
+    integer(i4), intent(in) :: node(8,size)
+    real(dp), intent(in) :: reference(3,0:*), density(8), factor(count), n(8,count), d(3,8,count)
+    real(dp), intent(inout) :: mass(8,size), volume(8)
+    real(dp) :: place(8,3,8), map(8,3,3), jacobian(8), share(8), lump(8,8)
+    integer :: a, q
+
+    place = 0
+    call pick(size, node, reference, place)
+    lump = 0
+    volume = 0
+    do q = 1, count
+      call map_of(place, d(:,:,q), map)
+      jacobian = map(:,1,1)*(map(:,2,2)*map(:,3,3) - map(:,2,3)*map(:,3,2)) &
+                 - map(:,1,2)*(map(:,2,1)*map(:,3,3) - map(:,2,3)*map(:,3,1)) &
+                 + map(:,1,3)*(map(:,2,1)*map(:,3,2) - map(:,2,2)*map(:,3,1))
+      share = density*factor(q)*jacobian
+      do a = 1, 8
+        lump(:,a) = lump(:,a) + share*n(a,q)
+      end do
+      volume = volume + factor(q)*jacobian
+    end do
+    mass = lump(:,1:size)
+  end subroutine block_mass
+
+  !> Computes derivatives (lane, place, natural) of places by natural coordinates; of nodes that elements do not have both factors are zero.
+  pure subroutine map_of(place, d, map)
+    real(dp), intent(in) :: place(8,3,8), d(3,8)
+    real(dp), intent(inout) :: map(8,3,3)
+    integer :: a, i, j, l
+
+    do j = 1, 3
+      do i = 1, 3
+        do l = 1, lanes
+          map(l,i,j) = place(l,i,1)*d(j,1)
+        end do
+        do a = 2, 8   ! a constant, which lets the compiler unroll
+          do l = 1, lanes
+            map(l,i,j) = map(l,i,j) + place(l,i,a)*d(j,a)
+          end do
+        end do
+      end do
+    end do
+  end subroutine map_of
 
   !> Computes internal forces, f_a = integral of P g_a.
   subroutine internal_forces(size, columns, points, nblock, law, node, gradient, weight, lame, nnode, displacement, element_force)
