@@ -143,9 +143,10 @@ def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | N
 
 def enlarged(array: np.ndarray, count: int, fill) -> np.ndarray:
     """A copy with room for `count` rows, the last index, in Fortran's order."""
-    result = np.full((*array.shape[:-1], count), fill, array.dtype, order="F")
+    result = np.empty((*array.shape[:-1], count), array.dtype, order="F")
     kept = min(count, array.shape[-1])
     result[..., :kept] = array[..., :kept]
+    result[..., kept:] = fill
     return result
 
 
@@ -233,8 +234,9 @@ class Table:
             return
         capacity = max(rows, 2 * self.capacity)
         for name, (shape, dtype, fill) in self.COLUMNS.items():
-            column = np.full((*shape, capacity), fill, dtype, order="F")
+            column = np.empty((*shape, capacity), dtype, order="F")
             column[..., : self.n] = getattr(self, name)[..., : self.n]
+            column[..., self.n :] = fill
             vars(self)[name] = column
         self.capacity = capacity
         self.generation += 1

@@ -17,7 +17,8 @@ module element_blocks
   use material_laws, only: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
   implicit none
   private
-  public :: prepare_blocks, lumped_masses, internal_forces, tangent_products, internal_energies, add_energies, gather_nodes
+  public :: prepare_blocks, lumped_masses, internal_forces, tangent_products, internal_energies, add_energies, &
+            list_contributions, gather_nodes
 
   integer, parameter :: lanes = 8
   !> Number of blocks or nodes from which threads pay.
@@ -373,6 +374,29 @@ contains
       body_strain(b) = max(body_strain(b), strain(mod(e,8),e/8))
     end do
   end subroutine add_energies
+
+  !> Sorts contributions by their nodes, those of one node in the given order.
+  !>
+  !>   position   (0:n-1) where contributions start, and `owner` their nodes
+  !>   first      (0:nnode) of nodes: start of their contributions in `sorted`
+  subroutine list_contributions(n, nnode, position, owner, first, sorted)
+    integer(i4), intent(in) :: n, nnode
+    integer(i4), intent(in) :: position(0:n-1), owner(0:n-1)
+    integer(i4), intent(inout) :: first(0:nnode), sorted(0:n-1)
+    integer(i4) :: i
+
+    first = 0
+    do i = 0, n - 1
+      first(owner(i)) = first(owner(i)) + 1
+    end do
+    do i = 1, nnode
+      first(i) = first(i) + first(i-1)
+    end do
+    do i = n - 1, 0, -1
+      first(owner(i)) = first(owner(i)) - 1
+      sorted(first(owner(i))) = position(i)
+    end do
+  end subroutine list_contributions
 
   !> Sums element vectors at nodes, in a fixed order: entries position(first(n) .. first(n+1)-1) of the flat array of
   !> all element vectors, whose components are eight numbers apart.

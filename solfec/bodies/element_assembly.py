@@ -448,9 +448,11 @@ class ElementAssembly(Record):
             group.force = group.part_of(self.flat, start)
             parts.append(group.contributions(start))
             start += length
-        position, owner = (np.concatenate(part) for part in zip(*parts)) if parts else np.zeros((2, 0), int)
-        self.position = position[np.argsort(owner, kind="stable")].astype(np.int32)
-        self.first = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=self.node_count)))).astype(np.int32)
+        position, owner = (np.concatenate(part).astype(np.int32) for part in zip(*parts)) if parts else np.zeros((2, 0), np.int32)
+        first, listed = np.zeros(self.node_count + 1, np.int32), np.zeros(len(position), np.int32)
+        if len(position):
+            _blocks.list_contributions(position, owner, first, listed)
+        self.replace(position=listed, first=first)
 
     def _gather(self, result: np.ndarray) -> np.ndarray:
         _blocks.gather_nodes(self.first, self.position, self.flat, result)

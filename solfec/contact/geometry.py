@@ -11,8 +11,9 @@ import copy
 
 import numpy as np
 
+from .. import _kernels
 from ..kinds import PrimitiveKind  # noqa: F401  # known here, too
-from ..tables import Gaps, Table, ranges
+from ..tables import Gaps, Table
 
 
 class VertexTable(Table):
@@ -269,26 +270,9 @@ def local_corners(vertices: int, columns: dict) -> np.ndarray:
     """For every face corner the position of its vertex in the vertex list of the face's primitive, from columns of so many vertices."""
     if len(columns["corners"]) == 0:  # spheres
         return np.zeros(0, "i4")
-    kind, corners_of, vertex_list, vertex_ptr, vertex_count, face_ptr, face_count, face_corner_ptr, face_corner_count = (
-        np.asarray(columns[name]) for name in ("kind", "corners", "vertex_list", "vertex_ptr", "vertex_count", "face_ptr", "face_count",
-                                               "face_corner_ptr", "face_corner_count")
-    )  # fmt: skip
-    # Corners and list entries are matched by the key (primitive, vertex); gaps between ranges do not matter.
-    nvertex = max(vertices, 1)
-    face_owner = np.repeat(np.arange(kind.size), face_count)
-    faces = ranges(face_ptr, face_count)
-    corner_owner = np.repeat(face_owner, face_corner_count[faces])
-    corners = ranges(face_corner_ptr[faces], face_corner_count[faces])
-    list_owner = np.repeat(np.arange(kind.size), vertex_count)
-    listed = ranges(vertex_ptr, vertex_count)
-    position = listed - np.repeat(vertex_ptr, vertex_count)
-    list_key = list_owner.astype("i8") * nvertex + vertex_list[listed]
-    corner_key = corner_owner.astype("i8") * nvertex + corners_of[corners]
-    local = np.zeros(len(corners_of), "i4")
-    if corner_key.size:
-        order = np.argsort(list_key, kind="stable")
-        found = np.minimum(np.searchsorted(list_key, corner_key, sorter=order), order.size - 1)
-        if not np.array_equal(list_key[order[found]], corner_key):
-            raise ValueError("a face uses a vertex that its primitive does not list")
-        local[corners] = position[order[found]]
+    names = ("vertex_ptr", "vertex_count", "vertex_list", "face_ptr", "face_count", "face_corner_ptr", "face_corner_count", "corners")
+    local = np.zeros(len(columns["corners"]), np.int32)
+    failed = _kernels.mesh_connections.place_corners(vertices, *(np.asarray(columns[name], np.int32) for name in names), local)
+    if failed >= 0:
+        raise ValueError("a face uses a vertex that its primitive does not list")
     return local

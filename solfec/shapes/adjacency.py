@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from .distance import closer
 
 
-def element_adjacency(elements: np.ndarray, nodes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def element_adjacency(counts: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the elements that share a node with each element, itself included.
 
     Parameters
     ----------
-    elements, nodes : ndarray (m,) of int
-        Incidences: element and node number.
-    count : int
-        Number of elements.
+    counts : ndarray (n,) of int
+        Number of nodes of every element.
+    nodes : ndarray of int
+        Node numbers, element by element.
 
     Returns
     -------
-    pointers : ndarray (count + 1,)
-    neighbours : ndarray
+    pointers : ndarray (n + 1,), int32
+    neighbours : ndarray, int32
         Ascending lists, one after another.
     """
-    order = np.argsort(nodes, kind="stable")
-    elements, nodes = elements[order], nodes[order]
-    starts = np.flatnonzero(np.r_[True, nodes[1:] != nodes[:-1]])
-    sizes = np.diff(np.r_[starts, len(nodes)])
-    each = np.repeat(sizes, sizes)  # number of elements at the node of every incidence
-    one = np.repeat(elements, each)
-    two = elements[spans(np.repeat(starts, sizes), each)]
-    return rows_of_pairs(one, two, count)
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+    around = np.bincount(nodes)
+    pointers, neighbours = np.zeros(len(first), np.int32), np.empty(int((around**2).sum()), np.int32)
+    _kernels.mesh_connections.list_neighbours(len(around), first, np.asarray(nodes, np.int32), pointers, neighbours)
+    return pointers, neighbours[: pointers[-1]].copy()
 
 
 def convex_adjacency(clouds: list[np.ndarray], epsilon: float) -> tuple[np.ndarray, np.ndarray]:

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from .mesh import Mesh
 from .mesh_topology import MeshTopology
+
+_connections = _kernels.mesh_connections
 
 
 def labelled(count: int, one, two) -> np.ndarray:
     """Label `count` items by connected component of the pairs (one, two); labels ascend with first items."""
-    from scipy.sparse import (
-        coo_matrix,  # costs every start of the program a quarter of a second when imported above
-    )
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_matrix((np.ones(len(one), bool), (one, two)), (count, count))
-    labels = connected_components(graph, directed=False)[1]
-    first = np.unique(labels, return_index=True)[1]
-    rank = np.empty(len(first), int)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[labels]
+    labels = np.arange(count, dtype=np.int32)
+    if len(one):
+        _connections.label_connected(np.asarray(one, np.int32), np.asarray(two, np.int32), labels)
+    return labels.astype(int)
 
 
 def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: np.ndarray | None = None) -> Mesh:

@@ -184,7 +184,7 @@ def split_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict
     owner = np.repeat(number[topology.face_element[faces]], pieces)
     outer = np.repeat(topology.boundary[faces], pieces)
     face_count = np.bincount(owner, minlength=count).astype(np.int32)
-    pointers, neighbours = element_adjacency(np.repeat(np.arange(count), vertex_count), vertex_list, count)
+    pointers, neighbours = element_adjacency(vertex_count, vertex_list)
     columns = dict(
         vertex_list=vertex_list.astype(np.int32), vertex_ptr=starts(vertex_count), vertex_count=vertex_count,
         corners=rank[corners].astype(np.int32),
@@ -194,8 +194,7 @@ def split_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict
         surface=np.zeros(count, np.int32), radius=np.zeros(count),
         face_ptr=starts(face_count), face_count=face_count,
         outer_count=np.bincount(owner[outer], minlength=count).astype(np.int32),
-        adjacency=neighbours.astype(np.int32), adjacent_ptr=pointers[:-1].astype(np.int32),
-        adjacent_count=np.diff(pointers).astype(np.int32),
+        adjacency=neighbours, adjacent_ptr=pointers[:-1], adjacent_count=np.diff(pointers),
     )  # fmt: skip
     columns["local"] = local_corners(len(used), columns)
     columns.update(no_curvature(count))

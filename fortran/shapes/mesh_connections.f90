@@ -1,0 +1,137 @@
+!> What elements and primitives of shapes have in common: connected items, elements that share a node, places of faces' corners.
+!> All numbers count from zero.
+module mesh_connections
+  use kinds, only: i4
+  implicit none
+  private
+  public :: label_connected, list_neighbours, place_corners
+
+contains
+
+  !> Labels items by connected component of the pairs (one, two); labels ascend with first items.
+  subroutine label_connected(count, pairs, one, two, label)
+    integer(i4), intent(in) :: count, pairs
+    integer(i4), intent(in) :: one(pairs), two(pairs)
+    integer(i4), intent(inout) :: label(0:count-1)
+    integer(i4), allocatable :: parent(:)   ! the first item known of the component, or one that is nearer to it
+    integer(i4) :: i, a, b, labels
+
+    allocate (parent(0:count-1))
+    parent = [(i, i = 0, count - 1)]
+    do i = 1, pairs
+      a = one(i)
+      b = two(i)
+      do while (parent(a) /= a)
+        parent(a) = parent(parent(a))
+        a = parent(a)
+      end do
+      do while (parent(b) /= b)
+        parent(b) = parent(parent(b))
+        b = parent(b)
+      end do
+      parent(max(a, b)) = min(a, b)
+    end do
+    labels = 0
+    do i = 0, count - 1
+      if (parent(i) == i) then
+        label(i) = labels
+        labels = labels + 1
+      else
+        label(i) = label(parent(i))   ! parents come first
+      end if
+    end do
+  end subroutine label_connected
+
+  !> Lists the elements that share a node with each element, itself included, in ascending order.
+  !>
+  !>   first         start of each element's nodes in `node`, and the number of all
+  !>   node          numbers below `nodes`
+  !>   neighbour     one list after another; `start` says where they begin, and how many there are.  There is room enough for the
+  !>                 sum over all nodes of the square of the number of their elements
+  subroutine list_neighbours(elements, listed, nodes, first, node, start, room, neighbour)
+    integer(i4), intent(in) :: elements, listed, nodes, room
+    integer(i4), intent(in) :: first(0:elements), node(0:listed-1)
+    integer(i4), intent(inout) :: start(0:elements), neighbour(0:room-1)
+    integer(i4), allocatable :: at(:), around(:), seen(:)
+    integer(i4) :: e, i, j, n, other, total
+
+    allocate (at(0:nodes), around(0:listed-1), seen(0:elements-1))
+    at = 0
+    do i = 0, listed - 1
+      at(node(i)) = at(node(i)) + 1
+    end do
+    do n = 1, nodes
+      at(n) = at(n) + at(n-1)
+    end do
+    do e = elements - 1, 0, -1
+      do i = first(e), first(e+1) - 1
+        at(node(i)) = at(node(i)) - 1   ! in the end the start of the node's elements
+        around(at(node(i))) = e
+      end do
+    end do
+    seen = -1
+    total = 0
+    do e = 0, elements - 1
+      start(e) = total
+      do i = first(e), first(e+1) - 1
+        do j = at(node(i)), at(node(i)+1) - 1
+          other = around(j)
+          if (seen(other) == e) cycle
+          seen(other) = e
+          call put(neighbour(start(e):total), other)
+          total = total + 1
+        end do
+      end do
+    end do
+    start(elements) = total
+  end subroutine list_neighbours
+
+  !> Puts a number into an ascending list whose last place is free.
+  pure subroutine put(list, number)
+    integer(i4), intent(inout) :: list(:)
+    integer(i4), intent(in) :: number
+    integer :: k
+
+    k = size(list)
+    do while (k > 1)
+      if (list(k-1) < number) exit
+      list(k) = list(k-1)
+      k = k - 1
+    end do
+    list(k) = number
+  end subroutine put
+
+  !> Finds the position of every face corner's vertex in the vertex list of the face's primitive; `failed` is the number of the first
+  !> corner whose vertex its primitive does not list, or -1.
+  subroutine place_corners(primitives, faces, corners, vertices, listed, vertex_ptr, vertex_count, vertex_list, face_ptr, &
+                           face_count, corner_ptr, corner_count, corner, place, failed)
+    integer(i4), intent(in) :: primitives, faces, corners, vertices, listed
+    integer(i4), intent(in) :: vertex_ptr(0:primitives-1), vertex_count(0:primitives-1), vertex_list(0:listed-1)
+    integer(i4), intent(in) :: face_ptr(0:primitives-1), face_count(0:primitives-1)
+    integer(i4), intent(in) :: corner_ptr(0:faces-1), corner_count(0:faces-1), corner(0:corners-1)
+    integer(i4), intent(inout) :: place(0:corners-1)
+    integer(i4), intent(out) :: failed
+    integer(i4), allocatable :: position(:), owner(:)
+    integer(i4) :: c, f, p, v
+
+    allocate (position(0:vertices-1), owner(0:vertices-1))
+    failed = -1
+    owner = -1
+    do p = 0, primitives - 1
+      do v = 0, vertex_count(p) - 1
+        position(vertex_list(vertex_ptr(p)+v)) = v
+        owner(vertex_list(vertex_ptr(p)+v)) = p
+      end do
+      do f = face_ptr(p), face_ptr(p) + face_count(p) - 1
+        do c = corner_ptr(f), corner_ptr(f) + corner_count(f) - 1
+          if (owner(corner(c)) == p) then
+            place(c) = position(corner(c))
+          else if (failed < 0) then
+            failed = c
+          end if
+        end do
+      end do
+    end do
+  end subroutine place_corners
+
+end module mesh_connections
