@@ -11,6 +11,9 @@
 !> Openings are divided by the step: y = c + U is the opening at the end of the step over h, and y = -k/(1 - k) D R_b, |S^-1 R_b| <= 1 - k
 !> with D = diag (2 G/f)/(h S).  This form also holds for k = 0, a rigid bond.  A row knows k before the step, and computes k at its end
 !> together with its reaction.
+!>
+!> The damage of a bond with a spring of stiffness K per area begins at k_0 = 1/(1 + K 2 G_N/f_N^2) instead of zero, which makes it elastic:
+!> R_b = -K area d when it opens.  So the forces of redundant bonds are unique.
 module cohesive_rows
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed
@@ -66,9 +69,10 @@ contains
       if (norm2(opening) <= of_places*norm2(con%point(:,i))) opening = 0.0_dp
       law(c_opening:c_opening+2) = opening/asked%step
       law(c_opening+2) = max(law(c_opening+2), 0.0_dp)   ! overlaps are not pushed apart
-      law(c_damage) = con%damage(i)
-      law(c_strength:c_strength+1) = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)
       last_opening = 2.0_dp*mat%fracture_energy(2:1:-1,m)/[mat%shear_strength(m), mat%cohesion(m)]
+      law(c_damage) = con%damage(i)
+      if (mat%spring(m) > 0) law(c_damage) = max(law(c_damage), 1.0_dp/(1.0_dp + mat%spring(m)*last_opening(2)/mat%cohesion(m)))
+      law(c_strength:c_strength+1) = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)
       law(c_yielding:c_yielding+1) = last_opening/(asked%step*law(c_strength:c_strength+1))
       call prepare_block(w, mat%friction(m), 0.0_dp, block)
     end associate

@@ -262,7 +262,8 @@ class SURFACE_MATERIAL(Handle):
     friction, cohesion, restitution : float
         Coefficient >= 0, cohesion per unit area >= 0, velocity restitution in [0, 1].
     spring, dashpot, hpow : float
-        Normal stiffness >= 0, damping (negative: critical), power >= 0 of Hertz's law.
+        Normal stiffness >= 0, damping (negative: critical), power >= 0 of Hertz's law.  `spring` of 'COHESIVE': stiffness per area of a whole bond
+        [pressure/length]; 0: it is rigid.
     ft, fs : float, optional
         Of 'COHESIVE', which needs `ft` and `Gf`: normal and tangential strength > 0 of the bond [pressure]; `fs` is `ft` by default.
     Gf, Gs : float, optional

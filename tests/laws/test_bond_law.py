@@ -115,6 +115,25 @@ def test_a_bond_is_unloaded_to_the_origin(name):
     assert system.constraints.damage[0] == 0.5
 
 
+@pytest.mark.parametrize("name", ["GS SEMISMOOTH_NEWTON", "NEWTON GMRES", "AUTO AUTO"])
+def test_a_bond_with_a_spring_is_elastic_until_its_strength(name):
+    """R = -K d at the end of a step, d = h U, up to the strength less the part k_0 = 1/(1 + K); the energy is less by the same part."""
+    stiffness, step = 24.0, 0.1
+    first = 1 / (1 + stiffness)
+    for speed, whole in ((0.3, True), (-0.3, True), (5.0, False)):
+        system = pulled(speed, step)
+        system.bonds.clear()
+        system.materials.spring[system.constraints.material[0]] = stiffness
+        _, R, U = system.solve(SOLVERS[name](1e-12))
+        damage = system.constraints.damage[0]
+        if speed < 0:
+            assert abs(U[0, 2]) < 1e-12 and damage == first  # the contact carries what pushes
+            continue
+        opening = step * U[0, 2]
+        assert opening > 1e-3 and R[0, 2] == pytest.approx(-(stiffness * opening if whole else 1 - opening), rel=1e-9)
+        assert damage == pytest.approx(first if whole else opening, rel=1e-9) and (damage > first) != whole
+
+
 def drawn(direction, load, solver, step, ft=1e5, fs=5e4, Gf=100.0, Gs=200.0):
     """A block of 1 kg on a floor that a force draws off; work of the bond, and steps that it took to go."""
     model = Model("all three", 0.0, 0.0, 0.0, gravity=np.asarray(direction) * load)
