@@ -332,14 +332,16 @@ contains
     real(dp), intent(in) :: x(n), y(n), slope(n)
     real(dp), intent(in) :: place(lanes)
     real(dp), intent(inout) :: value(lanes)
+    real(dp) :: here(lanes)                       ! a variable of its own, so that merge needs no branch
     integer(i4) :: k
     integer :: l
 
     value = y(1) + slope(1)*(place - x(1))
     do k = 2, n - 1
+      here = y(k) + slope(k)*(place - x(k))
       !$omp simd
       do l = 1, lanes
-        value(l) = merge(y(k) + slope(k)*(place(l) - x(k)), value(l), place(l) >= x(k))
+        value(l) = merge(here(l), value(l), place(l) >= x(k))
       end do
     end do
   end subroutine same_table
