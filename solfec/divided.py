@@ -302,7 +302,7 @@ class Divided:
         """Return the works (4, n) of normal and tangential contact reactions in the step, positive ones and then negative ones."""
         local, counted = model.local_dynamics, self._solver.counted
         rows = counted[counted < local.contacts]
-        mean = local.rows.U[:, rows] + local.rows.V[:, rows]
+        mean = local.rows.U[:, rows] - local.rows.turning[:, rows] + local.rows.V[:, rows]
         R = local.rows.R[:, rows]
         works = 0.5 * model.step * np.array([mean[2] * R[2], mean[0] * R[0] + mean[1] * R[1]])
         rolling = local.rows.contact[rows] >= 0

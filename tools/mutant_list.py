@@ -18,6 +18,7 @@ class Mutant(NamedTuple):
 KERNELS, MEASURES, SYSTEMS = "test_contact_kernels.py", "test_measures.py", "test_random_problems.py"
 SCENES, JOINTS, POINTS, GLUE, SAME = "test_scene_laws.py", "test_joint_laws.py", "test_contact_points.py", "test_glue.py", "test_invariance.py"
 BONDS, SHARES, KNOCKS = "test_bond_law.py", "test_redundant_joints.py", "test_knocks.py"
+TURNING = "test_turning_contacts.py"
 
 
 def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> list[Mutant]:
@@ -124,6 +125,12 @@ MUTANTS = [
         ("no disc", "        if (length > limit) s(1:2) = s(1:2)*(limit/length)\n", "        if (length > 2.0_dp*limit) s(1:2) = s(1:2)*(limit/length)\n"),
         ("pressure of the wrong sign", "        f(3,i) = r(3,i) - max(s(3), 0.0_dp)\n", "        f(3,i) = r(3,i) + max(s(3), 0.0_dp)\n"),
         ("joints are free", "        f(:,i) = rho*u(:,i)\n", "        f(:,i) = r(:,i)\n"),
+    ),
+    *_of(
+        "fortran/solvers/turning_contacts.f90", (TURNING,),
+        ("points move straight on", "      acceleration = cross(spin,", "      acceleration = 0.0_dp*cross(spin,"),
+        ("normals do not turn", "      local(3) = local(3) + 2*dot_product(", "      local(3) = local(3) + 0*dot_product("),
+        ("round bodies roll on a point", "    local = cross(w, [", "    local = 0.0_dp*cross(w, ["),
     ),
     *_of(
         "fortran/solvers/proximal_newton.f90", (KNOCKS,),

@@ -2,9 +2,10 @@
 module contacts
   use kinds, only: dp, i4, i8
   use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, contact_kind => constraint_contact, &
-    bonded => surface_model_cohesive
+    bonded => surface_model_cohesive, sphere => primitive_sphere, ellipsoid => primitive_ellipsoid
   use body_state, only: bodies_and_triples
   use contact_record, only: contact_place
+  use polyhedra, only: shape_tables
   use state_tables, only: constraint_table, surface_material_table, narrow_result, patch_result, workspace
   implicit none
   private
@@ -12,6 +13,7 @@ module contacts
 
   integer(i4), parameter :: any_surface = huge(1_i4)
   integer, parameter :: parallel_from = 500
+  real(dp), parameter :: parallel = 1.0_dp - 1e-12_dp   !< cosine from which directions are the same
 
 contains
 
@@ -29,13 +31,15 @@ contains
   !>   work            `result_of`: for each row from `first` the result of the contact; -1: the contact stays unchanged;
   !>                   `keep`: for each row from `first`, out; 1: the contact stays
   !>   results, patches   results of the narrow phase, and of `contact_patch`
-  !>   rows            point, other_point, master_point, slave_point, base, gap, area, surface, material, cohesion, evaluated: out
+  !>   rows            point, other_point, master_point, slave_point, base, rounding, carriers, gap, area, surface,
+  !>                   material, cohesion, evaluated: out
   !>   lost            number of contacts that do not stay
-  subroutine update_rows(first, last, epsilon, time, now, patched, work, results, patches, state, materials, rows, lost)
+  subroutine update_rows(first, last, epsilon, time, now, patched, work, results, patches, shapes, state, materials, rows, lost)
     logical, intent(in) :: patched
     type(workspace), intent(in) :: work
     type(narrow_result), intent(in) :: results
     type(patch_result), intent(in) :: patches
+    type(shape_tables), intent(in) :: shapes
     type(bodies_and_triples), intent(in) :: state
     type(surface_material_table), intent(in) :: materials
     type(constraint_table), intent(in) :: rows
@@ -84,6 +88,7 @@ contains
           rows%cohesion(k) = merge(materials%cohesion(rows%material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
         end if
         call frame(results%normal(:,r), epsilon, rows%base(:,:,k))
+        call note_curvature(shapes, rows, k)
         rows%gap(k) = at%gap
         rows%area(k) = at%area
       end if
@@ -109,18 +114,18 @@ contains
   !>   epsilon, time, step_number, now   geometric epsilon; time and number of the step; number of the last update of shapes
   !>   excluded        (2,:) pairs of surface identifiers (lower, higher) between which there is no contact
   !>   first, second   (:) primitive rows of the pairs
-  !>   body_of         (:) body rows of primitives
   !>   rows            all columns that contacts have, of new rows, out
   !>   created         number of contacts; if they do not fit, nothing is written: enlarge and call again
   !>
   !> See `update_rows` for other arguments.  New contacts start without reaction; only those of the time 0
   !> have cohesion.  Identifiers are given by the caller.
   subroutine create_rows(last, count, epsilon, time, step_number, now, excluded, first, second, patched, alive, results, &
-      patches, body_of, state, materials, rows, created)
-    integer(i4), intent(in) :: excluded(:,0:), first(0:), second(0:), alive(0:), body_of(0:)
+      patches, shapes, state, materials, rows, created)
+    integer(i4), intent(in) :: excluded(:,0:), first(0:), second(0:), alive(0:)
     logical, intent(in) :: patched
     type(narrow_result), intent(in) :: results
     type(patch_result), intent(in) :: patches
+    type(shape_tables), intent(in) :: shapes
     type(bodies_and_triples), intent(in) :: state
     type(surface_material_table), intent(in) :: materials
     type(constraint_table), intent(in) :: rows
@@ -157,14 +162,15 @@ contains
         results%normal(:,c), at)
       rows%slave_primitive(k) = merge(first(c), second(c), results%outward(c) == 0)
       rows%master_primitive(k) = merge(second(c), first(c), results%outward(c) == 0)
-      s = body_of(rows%slave_primitive(k))
-      m = body_of(rows%master_primitive(k))
+      s = shapes%body(rows%slave_primitive(k))
+      m = shapes%body(rows%master_primitive(k))
       rows%slave(k) = s
       rows%master(k) = m
       rows%kind(k) = contact_kind
       rows%birth(k) = step_number
       rows%evaluated(k) = now
       call frame(results%normal(:,c), epsilon, rows%base(:,:,k))
+      call note_curvature(shapes, rows, k)
       rows%gap(k) = at%gap
       rows%area(k) = at%area
       rows%surface(:,k) = results%surface(:,c)
@@ -185,6 +191,58 @@ contains
       rows%residual(k) = 0.0_dp
     end do
   end subroutine create_rows
+
+  !> Notes what determines how the gap of contact k changes when its bodies turn (module turning_contacts): radii of curvature, and
+  !> which body carries the normal along: that to whose face it is normal; both by halves where edges cross or faces lie on
+  !> each other.
+  subroutine note_curvature(shapes, rows, k)
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    integer, intent(in) :: k
+    logical :: carries(2)
+    integer(i4) :: primitive(2)
+    integer :: side
+
+    primitive = [rows%master_primitive(k), rows%slave_primitive(k)]
+    do side = 1, 2
+      rows%rounding(:,side,k) = rounding(shapes, primitive(side), rows%base(:,:,k))
+      carries(side) = has_face(shapes, primitive(side), rows%base(:,3,k))
+    end do
+    rows%carriers(:,k) = merge(1.0_dp, 0.0_dp, carries)
+    if (all(shapes%kind(primitive) < sphere) .and. (carries(1) .eqv. carries(2))) rows%carriers(:,k) = 0.5_dp
+  end subroutine note_curvature
+
+  !> Whether a primitive has a face along a direction.
+  pure logical function has_face(shapes, primitive, direction)
+    type(shape_tables), intent(in) :: shapes
+    integer(i4), intent(in) :: primitive
+    real(dp), intent(in) :: direction(3)
+    integer(i4) :: face
+
+    has_face = .false.
+    if (shapes%kind(primitive) >= sphere) return
+    do face = shapes%face_ptr(primitive), shapes%face_ptr(primitive) + shapes%outer_count(primitive) - 1
+      has_face = abs(dot_product(shapes%normal(:,face), direction)) >= parallel
+      if (has_face) return
+    end do
+  end function has_face
+
+  !> Radii of curvature K_11, K_22, K_12 of a primitive in the tangents of a contact: zero of a polyhedron; of an ellipsoid
+  !> {x + A s, |s| <= 1} the second derivative K = M/s - (M n)(M n)^T/s^3 of its support function s = sqrt(n.M n), M = A A^T.
+  pure function rounding(shapes, primitive, base) result(radii)
+    type(shape_tables), intent(in) :: shapes
+    integer(i4), intent(in) :: primitive
+    real(dp), intent(in) :: base(3,3)
+    real(dp) :: radii(3), along(3,3), support
+
+    radii = 0.0_dp
+    if (shapes%kind(primitive) == sphere) radii(1:2) = shapes%radius(primitive)
+    if (shapes%kind(primitive) /= ellipsoid) return
+    along = matmul(transpose(shapes%axes(:,:,primitive)), base)
+    support = norm2(along(:,3))
+    along(:,1:2) = along(:,1:2) - spread(along(:,3), 2, 2)*spread(matmul(along(:,3), along(:,1:2))/support**2, 1, 3)
+    radii = [sum(along(:,1)**2), sum(along(:,2)**2), dot_product(along(:,1), along(:,2))]/support
+  end function rounding
 
   !> Removes contacts; the remaining rows move up and keep their order.
   !>
@@ -218,6 +276,8 @@ contains
         rows%moment(:,to) = rows%moment(:,k)
         rows%u(:,to) = rows%u(:,k)
         rows%v(:,to) = rows%v(:,k)
+        rows%rounding(:,:,to) = rows%rounding(:,:,k)
+        rows%carriers(:,to) = rows%carriers(:,k)
         rows%gap(to) = rows%gap(k)
         rows%area(to) = rows%area(k)
         rows%surface(:,to) = rows%surface(:,k)

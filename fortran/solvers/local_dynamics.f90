@@ -10,12 +10,13 @@ module local_dynamics
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind
   use kind_numbers, only: contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
-    row_span, joint_start_met
+    row_span, joint_start_met, coulomb => surface_model_signorini_coulomb
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
   use row_operator, only: operator_of, turning_operator
   use row_order, only: attach, acts_on
+  use turning_contacts, only: gap_acceleration
   use contact_rows, only: is_struck, waits_for_impact
   implicit none
   private
@@ -48,8 +49,8 @@ contains
   !>
   !> Reads of bodies kind, centre, pointers, conf, velo and velo_prev (u* and u(t)), inverse_inertia; of constraints kind, master,
   !> slave, points, element, weights, base, R, U.  Writes of rows, one more than are in use,
-  !> diagonal (W_aa without contributions of implicit bodies), B, speed (size of the velocities of which B is the sum), V, R and U (of the
-  !> last step), lost (0), driving, entry_ptr, slave_entry; entries, attachments, pointers; factors of triples.
+  !> diagonal (W_aa without contributions of implicit bodies), B, turning (0), speed (size of the velocities of which B is the sum), V,
+  !> R and U (of the last step), lost (0), driving, entry_ptr, slave_entry; entries, attachments, pointers; factors of triples.
   !>
   !>   bodies, constraints, local, elements   handles (BodyTable.handles, ConstraintTable.handle, LocalDynamics.handles, FiniteElements.handle)
   !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
@@ -103,6 +104,7 @@ contains
       if (.not. known) failed = max(failed, a)
       call take_last(con, loc, a, loc%rows%order(a))
       loc%rows%lost(a) = 0
+      loc%rows%turning(:,a) = 0.0_dp
       loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, con, loc%rows%order(a)))
     end do
     !$omp end parallel do
@@ -234,7 +236,8 @@ contains
   !> Assembles the laws of rows and the numbers of the contacts' block solutions, from complete W_aa.
   !>
   !> Reads of bodies kind; of constraints kind, master, slave, primitives, start, material, points, base, gap, area, cohesion, damage, length,
-  !> value; all of surface materials; of rows order, diagonal, B, V.  Writes of rows kind, block (diagonal_block), law (row_block),
+  !> value; all of surface materials; of rows order, diagonal, B, V; of bodies also conf, centre and velo_prev.
+  !> Writes of rows B and turning (of gap-aware contacts), kind, block (diagonal_block), law (row_block),
   !> free (B less the prescribed velocity), R (0 in open rows), patch (first row of the cohesive points of the same two primitives).
   !>
   !>   bodies, constraints, materials, local   handles (as in assemble_rows; SurfaceMaterialTable.handle)
@@ -263,6 +266,7 @@ contains
     !$omp parallel do if (n > parallel_from) schedule(static) private(i)
     do a = 0, n - 1
       i = loc%rows%order(a)
+      if (dynamic /= 0) call allow_for_turning(state, con, mat, loc, a, i, step)
       call assemble_law(constraint_data(dynamic, step, epsilon, i, con%material(i), loc%rows%arm(a), con, mat), loc, a)
     end do
     !$omp end parallel do
@@ -276,6 +280,25 @@ contains
     end do
     if (failed >= 0) status = singular_block
   end subroutine assemble_laws
+
+  !> Adds to B of a gap-aware contact what its points move more, until the next detection, than their velocity says.
+  subroutine allow_for_turning(state, con, mat, loc, a, i, step)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(surface_material_table), intent(in) :: mat
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: a, i
+    real(dp), intent(in) :: step
+    real(dp) :: turning(3)
+
+    if (con%kind(i) /= contact_row .or. loc%rows%contact(a) >= 0) return
+    associate (m => con%material(i))
+      if (.not. mat%gap_aware(m) > 0.0_dp .or. mat%model(m) /= coulomb .or. con%cohesion(i) > 0.0_dp) return
+    end associate
+    turning = 0.5_dp*step*gap_acceleration(state, con, i, loc%rows%V(:,a))
+    loc%rows%B(:,a) = loc%rows%B(:,a) + (turning - loc%rows%turning(:,a))  ! laws may be assembled again
+    loc%rows%turning(:,a) = turning
+  end subroutine allow_for_turning
 
   !> The largest velocity that laws along axes of joints prescribe.
   real(dp) function velocity_of_drives(n, half_step, loc) result(asked)
@@ -466,8 +489,8 @@ contains
   !>
   !> Reads of rows the solver's results (R, U, V, merit, residual, lost) and order, attachments, and the columns of bodies and constraints
   !> that assemble_rows reads.  Writes reaction of triples (sum of +-H^T R over the constraints acting on each), energy of bodies (CONTACT (4)
-  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, moment, reversing, merit, residual, damage of constraints,
-  !> and cohesion, which becomes 0 where it was lost.
+  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R, U without `turning`, of the body's contacts), and R, U, V, moment, reversing,
+  !> merit, residual, damage of constraints, and cohesion, which becomes 0 where it was lost.
   !>
   !>   bodies, constraints, local, elements, n, step   as in assemble_rows; step 0: no work is counted
   !>   contact_work, friction_work   out: the work of all contacts, each counted once
@@ -578,7 +601,7 @@ contains
     real(dp) :: work(2), r(3), twice_mean(3)
 
     r = loc%rows%R(1:3,a)
-    twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
+    twice_mean = loc%rows%U(1:3,a) - loc%rows%turning(1:3,a) + loc%rows%V(1:3,a)
     work = contact_works(step, twice_mean, r)
     if (loc%rows%contact(a) >= 0) work = [0.0_dp, work(1) + work(2)]
   end function works_of

@@ -50,6 +50,8 @@ class ConstraintTable(Table):
         "moment": ((3,), "f8", 0.0),  # of a contact: moment of rolling and spinning friction on the master, averaged over the step, local
         "U": ((3,), "f8", 0.0),  # relative velocity at the end of the step, local
         "V": ((3,), "f8", 0.0),  # relative velocity at its start, local
+        "rounding": ((3, 2), "f8", 0.0),  # of a contact: radii of curvature K_11, K_22, K_12 of master and slave along the tangents, 0: polyhedron
+        "carriers": ((2,), "f8", 0.0),  # parts that the angular velocities of master and slave have in that of the contact's normal
         "gap": ((), "f8", 0.0),
         "area": ((), "f8", 0.0),
         "surface": ((2,), "i4", 0),  # surface identifiers: slave, master

@@ -71,6 +71,7 @@ class RowTable(Table):
         "law": ((8,), "f8", 0.0),  # gap, spring, dashpot, hpow, friction, restitution, cohesion force, shift
         "diagonal": ((3, 3), "f8", 0.0),  # W_aa
         "B": ((3,), "f8", 0.0),  # free velocity
+        "turning": ((3,), "f8", 0.0),  # part of B and U: h/2 times the acceleration of the gap between bodies that turn (fortran/solvers/turning_contacts.f90)
         "speed": ((), "f8", 0.0),  # size of the velocities of which U is the sum, for its round-off: terms of B, and what motors and springs of joints ask for
         "free": ((3,), "f8", 0.0),  # B less the prescribed velocity, for sweeps
         "V": ((3,), "f8", 0.0),

@@ -1,0 +1,66 @@
+!> Curvature of the gaps of contacts whose bodies turn (docs/theory.md, Contacts of bodies that turn).
+module turning_contacts
+  use kinds, only: dp, i4
+  use body_state, only: bodies_and_triples
+  use matrix3, only: cross
+  use state_tables, only: constraint_table
+  use velocity_operator, only: obstacle_kind, rigid_kind
+  implicit none
+  private
+  public :: gap_acceleration
+
+contains
+
+  !> Acceleration of the master at contact i relative to the slave that follows from present velocities, local.
+  !>
+  !> With angular velocities w, arms r from mass centres, and the normal n that the slave, for instance, carries along,
+  !>
+  !>     a = w_m x (w_m x r_m) - w_s x (w_s x r_s) + w x K (w x n) + 2 n (w_s x n).v,   w = w_m - w_s,
+  !>
+  !> where K are the radii of curvature of the master, on which the contact point moves by K (w x n), and v is the slip.
+  pure function gap_acceleration(state, con, i, v) result(local)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i
+    real(dp), intent(in) :: v(3)                  !< velocity of the master's contact point relative to the slave's, local
+    real(dp) :: local(3), master(3), slave(3), spin(3,2)
+
+    associate (base => con%base(:,:,i), rounding => con%rounding(:,:,i), carriers => con%carriers(:,i))
+      call follow(state, con%master(i), con%master_point(:,i), spin(:,1), master)
+      call follow(state, con%slave(i), con%slave_point(:,i), spin(:,2), slave)
+      local = matmul(master - slave, base)
+      local(3) = local(3) + 2*dot_product(cross(matmul(spin, carriers), base(:,3)), matmul(base, v))
+      spin = matmul(transpose(base), spin)
+      local = local + bend(rounding(:,1), spin(:,1) - carriers(2)*spin(:,2))
+      local = local + bend(rounding(:,2), spin(:,2) - carriers(1)*spin(:,1))
+    end associate
+  end function gap_acceleration
+
+  !> The vector w x K (w x n), in local components; the base may be left-handed, since the product is taken twice.
+  pure function bend(radii, w) result(local)
+    real(dp), intent(in) :: radii(3)              !< K_11, K_22, K_12
+    real(dp), intent(in) :: w(3)
+    real(dp) :: local(3)
+
+    local = cross(w, [radii(1)*w(2) - radii(3)*w(1), radii(3)*w(2) - radii(2)*w(1), 0.0_dp])  ! w x n = (w_2, -w_1, 0)
+  end function bend
+
+  !> Angular velocity w of a body, and acceleration w x (w x r) of one of its points; zero of deformable bodies, whose points
+  !> move straight on within a step.
+  pure subroutine follow(state, k, point, spin, acceleration)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: k
+    real(dp), intent(in) :: point(3)              !< referential
+    real(dp), intent(out) :: spin(3), acceleration(3)
+    integer(i4) :: c
+
+    spin = 0.0_dp
+    acceleration = 0.0_dp
+    if (state%bodies%kind(k) /= obstacle_kind .and. state%bodies%kind(k) /= rigid_kind) return
+    c = state%bodies%conf_ptr(k)
+    associate (rotation => state%configurations%conf(:,c:c+2))
+      spin = matmul(rotation, state%triples%velo_prev(:,state%bodies%velo_ptr(k)))
+      acceleration = cross(spin, cross(spin, matmul(rotation, point - state%bodies%centre(:,k))))
+    end associate
+  end subroutine follow
+end module turning_contacts
