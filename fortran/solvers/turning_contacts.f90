@@ -2,7 +2,7 @@
 module turning_contacts
   use kinds, only: dp, i4
   use body_state, only: bodies_and_triples
-  use matrix3, only: cross
+  use matrix3, only: cross, multiply, multiply_transposed
   use state_tables, only: constraint_table
   use velocity_operator, only: obstacle_kind, rigid_kind
   implicit none
@@ -23,17 +23,18 @@ contains
     type(constraint_table), intent(in) :: con
     integer(i4), intent(in) :: i
     real(dp), intent(in) :: v(3)                  !< velocity of the master's contact point relative to the slave's, local
-    real(dp) :: local(3), master(3), slave(3), spin(3,2)
+    real(dp) :: local(3), master(3), slave(3), spin(3,2), turn(3)
 
-    associate (base => con%base(:,:,i), rounding => con%rounding(:,:,i), carriers => con%carriers(:,i))
-      call follow(state, con%master(i), con%master_point(:,i), spin(:,1), master)
-      call follow(state, con%slave(i), con%slave_point(:,i), spin(:,2), slave)
-      local = matmul(master - slave, base)
-      local(3) = local(3) + 2*dot_product(cross(matmul(spin, carriers), base(:,3)), matmul(base, v))
-      spin = matmul(transpose(base), spin)
-      local = local + bend(rounding(:,1), spin(:,1) - carriers(2)*spin(:,2))
-      local = local + bend(rounding(:,2), spin(:,2) - carriers(1)*spin(:,1))
-    end associate
+    call follow(state, con%master(i), con%master_point(:,i), spin(:,1), master)
+    call follow(state, con%slave(i), con%slave_point(:,i), spin(:,2), slave)
+    local = multiply_transposed(con%base(:,:,i), master - slave)
+    turn = con%carriers(1,i)*spin(:,1) + con%carriers(2,i)*spin(:,2)
+    local(3) = local(3) + 2*dot_product(cross(turn, con%base(:,3,i)), multiply(con%base(:,:,i), v))
+    if (.not. any(con%rounding(:,:,i) > 0.0_dp)) return
+    turn = multiply_transposed(con%base(:,:,i), spin(:,1) - con%carriers(2,i)*spin(:,2))
+    local = local + bend(con%rounding(:,1,i), turn)
+    turn = multiply_transposed(con%base(:,:,i), spin(:,2) - con%carriers(1,i)*spin(:,1))
+    local = local + bend(con%rounding(:,2,i), turn)
   end function gap_acceleration
 
   !> The vector w x K (w x n), in local components; the base may be left-handed, since the product is taken twice.
@@ -52,15 +53,16 @@ contains
     integer(i4), intent(in) :: k
     real(dp), intent(in) :: point(3)              !< referential
     real(dp), intent(out) :: spin(3), acceleration(3)
-    integer(i4) :: c
+    integer(i4) :: c, u
 
     spin = 0.0_dp
     acceleration = 0.0_dp
     if (state%bodies%kind(k) /= obstacle_kind .and. state%bodies%kind(k) /= rigid_kind) return
     c = state%bodies%conf_ptr(k)
-    associate (rotation => state%configurations%conf(:,c:c+2))
-      spin = matmul(rotation, state%triples%velo_prev(:,state%bodies%velo_ptr(k)))
-      acceleration = cross(spin, cross(spin, matmul(rotation, point - state%bodies%centre(:,k))))
-    end associate
+    u = state%bodies%velo_ptr(k)
+    if (.not. any(abs(state%triples%velo_prev(:,u)) > 0.0_dp)) return
+    spin = multiply(state%configurations%conf(:,c:c+2), state%triples%velo_prev(:,u))
+    acceleration = multiply(state%configurations%conf(:,c:c+2), point - state%bodies%centre(:,k))
+    acceleration = cross(spin, cross(spin, acceleration))
   end subroutine follow
 end module turning_contacts
