@@ -128,8 +128,8 @@ MUTANTS = [
     ),
     *_of(
         "fortran/solvers/turning_contacts.f90", (TURNING,),
-        ("points move straight on", "      acceleration = cross(spin,", "      acceleration = 0.0_dp*cross(spin,"),
-        ("normals do not turn", "      local(3) = local(3) + 2*dot_product(", "      local(3) = local(3) + 0*dot_product("),
+        ("points move straight on", "    acceleration = cross(spin,", "    acceleration = 0.0_dp*cross(spin,"),
+        ("normals do not turn", "    local(3) = local(3) + 2*dot_product(", "    local(3) = local(3) + 0*dot_product("),
         ("round bodies roll on a point", "    local = cross(w, [", "    local = 0.0_dp*cross(w, ["),
     ),
     *_of(

@@ -1,4 +1,4 @@
-!> Curvature of the gaps of contacts whose bodies turn (docs/theory.md, Contacts of bodies that turn).
+!> Curvature of the gaps of contacts whose bodies turn (docs/theory.md, Contact law).
 module turning_contacts
   use kinds, only: dp, i4
   use body_state, only: bodies_and_triples
