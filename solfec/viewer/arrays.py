@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies.table import BodyKind
-from ..contact.geometry import PrimitiveKind, ranges
+from ..kinds import PrimitiveKind
+from ..tables import ranges
 
 PLAIN = np.array([(0.62, 0.62, 0.60), (0.80, 0.80, 0.82), (0.75, 0.82, 0.90), (0.86, 0.83, 0.74)], np.float32)
 """Colours of obstacles, rigid, pseudo-rigid and finite element bodies."""

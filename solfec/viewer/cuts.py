@@ -8,9 +8,10 @@ import numpy as np
 
 from ..bodies.finite_elements import compiled
 from ..bodies.table import BodyKind
-from ..contact.geometry import PrimitiveKind, ranges
 from ..element_types import BY_SIZE
 from ..errors import SolfecError
+from ..kinds import PrimitiveKind
+from ..tables import ranges
 from . import fields
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}

@@ -311,7 +311,7 @@ def gap_acceleration(before: Snapshot, model: Model, row: int) -> np.ndarray:
     base, primitives = table.base[..., row], domain.geometry.primitives
     sides = list(zip(contact_sides(model, row), (int(table.master_primitive[row]), int(table.slave_primitive[row]))))
     balls = [sign * float(primitives.radius[primitive]) * base[:, 2] for (_, _, sign), primitive in sides]
-    small = 1e-3 * model.step
+    small = 0.03 * model.step
     places, normals = np.zeros((3, 3)), np.tile(base[:, 2], (3, 1))
     spins, carried = [np.zeros(3), np.zeros(3)], [0.0, 0.0]
     for side, ((identifier, point, sign), primitive) in enumerate(sides):
