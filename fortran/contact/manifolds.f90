@@ -3,7 +3,7 @@ module manifolds
   use kinds, only: dp, i4
   use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron
   use manifold, only: manifold_work, manifold_points, reserve_manifold, find_manifold
-  use time_of_impact, only: is_fast, way_at, time_of_polyhedra, missed
+  use time_of_impact, only: is_fast, way_at, time_of_polyhedra, missed, beside
   use state_tables, only: narrow_result, patch_result
   use velocity_operator, only: finite_element_kind
   implicit none
@@ -66,6 +66,7 @@ contains
       if (any(abs(way) > 0)) then
         call time_of_polyhedra(one, two, way, touching, size, time, state)
         if (state == missed) cycle
+        if (state == beside) time = 0
         way = time*way
         if (time > 0) call gather_polyhedron(tables, b, centre - way, two)   ! its place at the impact
       end if

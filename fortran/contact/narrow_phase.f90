@@ -13,7 +13,7 @@ module narrow_phase
   use curved, only: contact_of_spheres, contact_with_sphere
   use ellipsoids, only: contact_of_ellipsoids, contact_with_ellipsoid
   use gjk, only: closest_points
-  use time_of_impact, only: is_fast, way_at, advance, approaching, met
+  use time_of_impact, only: is_fast, way_at, advance, stays_open, approaching, met, missed
   implicit none
   private
   public :: find_contacts, overlap_volumes, primitive_distances, axes_of, centre_of
@@ -227,7 +227,8 @@ contains
   end subroutine contact_of_pair
 
   !> Finds the contact of a pair other than two polyhedra whose second primitive moves a `way` within the step that is long
-  !> compared with the margin: the contact of the impact, if there is one, with the points that meet then and the remaining way as the gap.
+  !> compared with the margin: the contact of the impact, if there is one, with the points that meet then and the remaining way as
+  !> the gap; else that of the present places, if the motion leaves it open.
   subroutine contact_in_flight(tables, first, second, epsilon, margin, way, frozen, one, two, work, contact, outward, surfaces)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second, frozen
@@ -238,6 +239,7 @@ contains
     integer(i4), intent(inout) :: outward, surfaces(2)
     real(dp) :: time, direction(3)
     integer :: state, k
+    logical :: open
 
     time = 0
     do k = 1, most_advances
@@ -246,10 +248,13 @@ contains
       if (.not. contact%found) return
       direction = merge(contact%normal, -contact%normal, outward == 0)
       contact%gap = contact%gap - time*dot_product(way, direction)   ! the present gap
+      if (k == 1) open = stays_open(contact%gap, direction, way)
       call advance(contact%gap + time*dot_product(way, direction), direction, way, epsilon, time, state)
       if (state /= approaching) exit
     end do
     contact%found = state == met
+    if (state /= missed .or. .not. open) return
+    call contact_of_pair(tables, first, second, epsilon, margin, 0*way, 0_i4, frozen, one, two, work, contact, outward, surfaces)
   end subroutine contact_in_flight
 
   !> Whether the second primitive is the slave.  Polyhedra come first, then spheres, then ellipsoids; of equal kinds the one with

@@ -9,9 +9,10 @@ module time_of_impact
   use gjk, only: closest_points
   implicit none
   private
-  public :: is_fast, way_at, advance, time_of_polyhedra, approaching, met, missed
+  public :: is_fast, way_at, advance, stays_open, time_of_polyhedra, approaching, met, missed, beside
 
   integer, parameter :: approaching = 0, met = 1, missed = 2   !< states of `advance`
+  integer, parameter :: beside = 3   !< missed, and the plane between the present places is not crossed: see `stays_open`
   integer, parameter :: most_steps = 64
   real(dp), parameter :: part_of_margin = 0.5_dp   !< bodies that move by less within a step meet within the margin
 
@@ -55,6 +56,15 @@ contains
     end if
   end subroutine advance
 
+  !> Whether a motion does not cross the plane between two bodies at their present places.  Then a contact of these places is open
+  !> unless forces close it within the step, and cannot stop bodies that pass each other.  Without it a ball that rolls fast over a
+  !> dome would leave it in every other step.
+  pure logical function stays_open(distance, direction, way)
+    real(dp), intent(in) :: distance, direction(3), way(3)
+
+    stays_open = distance + dot_product(direction, way) >= 0
+  end function stays_open
+
   !> Finds the share of a step after which two polyhedra meet, if they do.
   pure subroutine time_of_polyhedra(one, two, way, near, size, time, state)
     type(polyhedron), intent(in) :: one, two
@@ -63,7 +73,7 @@ contains
     integer, intent(out) :: state
     real(dp) :: distance, p(3), q(3), direction(3)
     integer :: k
-    logical :: failed
+    logical :: failed, open
 
     time = 0
     direction = -way
@@ -71,8 +81,11 @@ contains
       call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, time*way, direction, size, &
         distance, p, q, failed)
       if (distance > 0) direction = (q - p)/distance
+      if (k == 1) open = stays_open(distance, direction, way)
       call advance(distance, direction, way, near, time, state)
-      if (state /= approaching) return
+      if (state == approaching) cycle
+      if (state == missed .and. open) state = beside
+      return
     end do
     state = met
   end subroutine time_of_polyhedra
