@@ -9,7 +9,7 @@ module contact_rows
   use row_norms, only: weighted
   implicit none
   private
-  public :: contact_family, open_family, material_law, limits_reached, at_limit, is_struck, waits_for_impact
+  public :: contact_family, open_family, material_law, limits_reached, at_limit, bounces, is_struck, waits_for_impact
 
   real(dp), parameter :: at_limit = 1e-8_dp   !< of the cohesive force: nearer to a limit, reactions count as at the limit
 
@@ -91,14 +91,21 @@ contains
     real(dp) :: speed
 
     speed = restitution*normal_v
-    if (restitution <= 0.0_dp .or. gap + step*normal_v > 0.0_dp .or. normal_v >= 0.0_dp) speed = max(speed, max(gap, 0.0_dp)/step)
+    if (.not. bounces(gap, restitution, step, normal_v)) speed = max(speed, max(gap, 0.0_dp)/step)
   end function approach_allowed
+
+  !> Whether a gap-aware contact with restitution closes within this step.
+  pure logical function bounces(gap, restitution, step, normal_v)
+    real(dp), intent(in) :: gap, restitution, step, normal_v
+
+    bounces = restitution > 0.0_dp .and. gap + step*normal_v <= 0.0_dp .and. normal_v < 0.0_dp
+  end function bounces
 
   !> Whether a gap-aware contact with restitution closes within this step, and faster than a contact at rest.
   pure logical function is_struck(epsilon, step, gap, restitution, normal_v)
     real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
 
-    is_struck = restitution > 0.0_dp .and. gap + step*normal_v <= 0.0_dp .and. step*normal_v < -epsilon
+    is_struck = bounces(gap, restitution, step, normal_v) .and. step*normal_v < -epsilon
   end function is_struck
 
   !> Whether a gap-aware contact with restitution stays open until the end of an undisturbed step.  If one of its bodies is struck in this

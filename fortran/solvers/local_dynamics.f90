@@ -10,14 +10,14 @@ module local_dynamics
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind
   use kind_numbers, only: contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
-    row_span, joint_start_met, coulomb => surface_model_signorini_coulomb
+    row_span, joint_start_met
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
   use row_operator, only: operator_of, turning_operator
   use row_order, only: attach, acts_on
   use turning_contacts, only: gap_acceleration
-  use contact_rows, only: is_struck, waits_for_impact
+  use contact_rows, only: bounces, is_struck, waits_for_impact
   implicit none
   private
   public :: assemble_rows, assemble_laws, apply_reactions
@@ -293,7 +293,10 @@ contains
 
     if (con%kind(i) /= contact_row .or. loc%rows%contact(a) >= 0) return
     associate (m => con%material(i))
-      if (.not. mat%gap_aware(m) > 0.0_dp .or. mat%model(m) /= coulomb .or. con%cohesion(i) > 0.0_dp) return
+      if (.not. mat%gap_aware(m) > 0.0_dp .or. con%cohesion(i) > 0.0_dp) return
+      if (surface_row(mat%model(m), .false.) /= contact_row) return
+      ! a rebound has Newton's speed, and the turning of the body is another one afterwards
+      if (bounces(con%gap(i), mat%restitution(m), step, loc%rows%V(3,a))) return
     end associate
     turning = 0.5_dp*step*gap_acceleration(state, con, i, loc%rows%V(:,a))
     loc%rows%B(:,a) = loc%rows%B(:,a) + (turning - loc%rows%turning(:,a))  ! laws may be assembled again

@@ -102,7 +102,7 @@ class LmgcCollisionHandler(CollisionHandler):
             len(pair), id=table.new_ids(len(pair)), kind=int(ConstraintKind.CONTACT), master=body[:, 0], slave=body[:, 1],
             master_primitive=primitive[:, 0], slave_primitive=primitive[:, 1], slot=slot % MOST_SLOTS, master_point=referential[0].T,
             slave_point=referential[1].T, point=point.T, other_point=point.T, base=base.transpose(1, 2, 0), gap=gap, surface=surface.T,
-            material=material, birth=domain.step_number, R=reaction.T,
+            material=material, birth=domain.step_number, R=reaction.T, carriers=0.5,  # it does not say whose face a normal belongs to
         )  # fmt: skip
 
     def _remembered(self, pair: np.ndarray, slot: np.ndarray, base: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ FOLLOWS = {  # rebuilt from the rest
     *("node_ptr", "element_ptr", "overlap_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents", "owner"),
 }
 BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
-DERIVED = ("element", "weights")  # computed from referential points
+DERIVED = ("element", "weights", "rounding", "carriers")  # computed from referential points and shapes
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
 USER_ONLY = (  # meaningful for the user's constraints alone
     *("other_point", "length", "strength", "value", "series_rows"),

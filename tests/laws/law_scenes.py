@@ -304,9 +304,11 @@ def check_velocities(before: Snapshot, model: Model, rows, velocity, tolerance) 
 def gap_acceleration(before: Snapshot, model: Model, row: int) -> np.ndarray:
     """Second difference of the place of the master's point, or of its ball's centre, seen from the slave's, by exact rotations (docs/theory.md, (18.24a))."""
     domain, table, material = model.domain, model.domain.constraints, int(model.domain.constraints.material[row])
-    if not domain.surface_materials.gap_aware[material] > 0.0 or domain.surface_materials.model[material] != SurfaceModel.SIGNORINI_COULOMB:
+    if not domain.surface_materials.gap_aware[material] > 0.0 or domain.surface_materials.model[material] == SurfaceModel.SPRING_DASHPOT:
         return np.zeros(3)
-    if table.cohesion[row] > 0.0:
+    v = float(table.V[2, row])
+    rebounds = domain.surface_materials.restitution[material] > 0.0 and v < 0.0 and table.gap[row] + model.step * v <= 0.0
+    if table.cohesion[row] > 0.0 or rebounds:
         return np.zeros(3)
     base, primitives = table.base[..., row], domain.geometry.primitives
     sides = list(zip(contact_sides(model, row), (int(table.master_primitive[row]), int(table.slave_primitive[row]))))

@@ -164,3 +164,21 @@ def test_works_of_contacts_are_accounted_for(capsys, friction):
     RUN(solfec, AUTO_SOLVER(1e-8), 0.1)
     (unaccounted,) = re.findall(r"unaccounted (\S+) of the largest", capsys.readouterr().out)
     assert float(unaccounted) < 1e-11
+
+
+@pytest.mark.parametrize("shape", ["ellipsoid", "box"])
+@pytest.mark.parametrize("spin", [0.3, 10.0])
+def test_elastic_rebounds_of_bodies_that_spin_keep_their_energy(shape, spin):
+    """A rebound has Newton's speed, whatever arcs its points move along."""
+    solfec = SOLFEC("DYNAMIC", 2e-3, contacts="MANIFOLD")
+    solfec.verbose = "OFF"
+    SURFACE_MATERIAL(solfec, restitution=1)
+    bulk = BULK_MATERIAL(solfec, density=2000)
+    BODY(solfec, "OBSTACLE", BOX((0, 0, -0.5), (10, 10, 1)), bulk)
+    body = BODY(solfec, "RIGID", ELLIP((0, 0, 0.35), (0.6, 0.6, 0.1), 1, 1) if shape == "ellipsoid" else BOX((0, 0, 0.6), (0.4, 0.4, 0.4)), bulk)
+    INITIAL_VELOCITY(body, (0, 0, -1), (0, spin, 0))
+    course = Course(solfec, body)
+    RUN(solfec, AUTO_SOLVER(1e-10), 0.6)
+    kinetic = np.array(course.energy) - body.mass * G * np.array([centre[0, 2] for centre, _, _, _ in course.states])
+    assert course.states[-1][2][0, 2] > 0.1
+    assert np.abs(kinetic / kinetic[0] - 1).max() < 1e-9
