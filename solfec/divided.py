@@ -15,6 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
+from . import kernel_level
 from .errors import SolfecError
 from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
@@ -107,7 +108,9 @@ class Divided:
             solver.notify("GAUSS_SEIDEL_SOLVER: variant = 'BOUNDARY_JACOBI' shows what old reactions do: it diverges where bodies are packed")
 
     def _compare(self) -> None:
-        """Raise SolfecError, with the same words in all processes, unless all have made the same model."""
+        """Raise SolfecError, with the same words in all processes, unless all have made the same model and have the same kernels."""
+        if len(levels := set(self.world.gathered(kernel_level.chosen))) > 1:
+            raise SolfecError(f"RUN: processes have kernels of different levels ({', '.join(sorted(levels))}); set SOLFEC_KERNELS to the lowest for all")
         made = self.world.gathered({name: sha256(content).digest() for name, content in self._contents()})
         for rank, others in enumerate(made):
             differing = [name for name, content in others.items() if content != made[0][name]]

@@ -24,7 +24,7 @@ from .kinds import LoadKind
 from .lives import Cause
 from .shapes.adjacency import convex_adjacency
 from .shapes.convex import Convex
-from .shapes.coplanar import components
+from .shapes.connected import components
 from .shapes.mesh import Mesh
 from .shapes.mesh_split import listed_faces
 from .shapes.plane_cut import Piece, Refined, along_faces, refined, separated
@@ -223,7 +223,7 @@ def _connected(polyhedra: list, epsilon: float) -> list[list]:
         return []
     pointers, neighbours = convex_adjacency([p.vertices for p in polyhedra], epsilon)
     number = np.arange(len(polyhedra))
-    labels = np.asarray(components(len(polyhedra), zip(np.repeat(number, np.diff(pointers)).tolist(), neighbours.tolist())))
+    labels = components(len(polyhedra), np.repeat(number, np.diff(pointers)), neighbours)
     return [[Convex([polyhedra[k] for k in np.flatnonzero(labels == label)])] for label in dict.fromkeys(labels.tolist())]
 
 

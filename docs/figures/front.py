@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from pathlib import Path
 
-from make import HERE, rgb, run, shown
+from make import HERE, in_directory, rgb, run, shown
 from PIL import Image
 
 SIZE = 560, 340
@@ -28,8 +26,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary))
+    in_directory(main)

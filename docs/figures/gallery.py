@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from pathlib import Path
 
-from make import HERE, run
+from make import HERE, in_directory, run
 from PIL import Image
 
 from solfec import cli
@@ -41,8 +39,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary))
+    in_directory(main)

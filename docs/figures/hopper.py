@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from pathlib import Path
 
 from gallery import picture
-from make import HERE, run
+from make import HERE, in_directory, run
 
 VIEW = ("--time", "0.3", "--result", "mises", "--range", "0,1E5", "--look", "front", "--ortho", "--hide", "5", "--hide", "6")
 
@@ -20,8 +18,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary))
+    in_directory(main)

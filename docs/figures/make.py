@@ -31,6 +31,15 @@ HERE = Path(__file__).resolve().parent
 INPUTS = HERE.parent.parent / "inp"
 
 
+def in_directory(draw) -> None:
+    """Call a function with the directory for the runs: that of the command line, or a temporary one."""
+    if len(sys.argv) > 1:
+        draw(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            draw(Path(temporary))
+
+
 def run(directory: Path, source: str, output: str, *arguments) -> results.ResultsReader:
     """Results of an input, run in `directory` unless they are there."""
     output = directory / "out" / output

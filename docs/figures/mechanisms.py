@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
-from make import HERE, finish, note, read, rgb, save, shown
+from make import HERE, finish, in_directory, note, read, rgb, save, shown
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -45,8 +43,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary))
+    in_directory(main)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from make import HERE, INPUTS, rgb, shown
+from make import HERE, INPUTS, in_directory, rgb, shown
 from PIL import Image
 
 from solfec.results import ResultsReader
@@ -49,8 +48,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary))
+    in_directory(main)

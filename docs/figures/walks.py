@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
-from make import COLOURS, HERE, INK, SURFACE, finish, rgb, run, save, sheet, shown
+from make import COLOURS, HERE, INK, SURFACE, finish, in_directory, rgb, run, save, sheet, shown
 from matplotlib.figure import Figure
 
 SIZE = 380, 300
@@ -70,8 +68,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary))
+    in_directory(main)

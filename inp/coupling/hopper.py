@@ -14,6 +14,8 @@ method = arguments[0] if arguments else 'near'
 count = int(arguments[1]) if len(arguments) > 1 else 30
 seed = int(arguments[2]) if len(arguments) > 2 else 1
 duration = float(arguments[3]) if len(arguments) > 3 else 10.0
+if method not in ('all', 'near', 'none'):
+    raise ValueError('hopper.py: the first argument is %r; it must be all, near or none' % method)
 D, STEP, CELLS = 0.1, 2E-3, 2  # greatest diameter of grains, step, elements along each side of the mesh round a grain
 SLOT, WIDTH, STEEP = 8 * D, 14 * D, math.radians(60)  # outlet, bin, inclination of the funnel
 NEAR, BELOW, GONE = 3 * D, -D, -3 * D  # heights over the outlet: grains are deformable between the first two, deleted under the third
@@ -124,6 +126,8 @@ if not VIEWER() and solfec.mode == 'WRITE':
     begin = time.process_time()
     RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 1000), duration)
     took = time.process_time() - begin
+    if flown[-1][1] < LAST:
+        raise SystemExit('hopper.py: only %.3f of the mass is out after %g s; the last argument gives it more time' % (flown[-1][1], duration))
     first, last = [crossing(part) for part in (FIRST, LAST)]
     rate = (LAST - FIRST) * total / (last - first)
     print('%s, %d grains, seed %d: %.3f of the mass out in %.2f s, %.2f kg/s, %.1f s of processor' % (

@@ -20,6 +20,8 @@ SURFACE_MATERIAL(solfec, model='SIGNORINI_COULOMB', friction=FRICTION)
 rock = BULK_MATERIAL(solfec, density=2600, label='rock')
 GRAVITY(solfec, (0, 0, -9.81))
 
+if method not in ('auto', 'sweeps', 'siconos', 'lmgc90'):
+    raise ValueError('rock-fill.py: the second argument is %r; it must be auto, sweeps, siconos or lmgc90' % method)
 random.seed(2)
 depth = 6 * SIZE  # between the plates
 width = depth * max(math.sqrt(count / 4.0), 1.0)

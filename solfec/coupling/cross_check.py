@@ -47,6 +47,8 @@ class Path:
         Number of contacts in the last step.
     seconds : float
         Wall time.
+    unsolved : int
+        Steps that the code's solver left unsolved, if it tells.
     """
 
     code: str
@@ -55,6 +57,7 @@ class Path:
     resultant: np.ndarray
     contacts: int
     seconds: float
+    unsolved: int = 0
 
 
 @dataclass
@@ -75,14 +78,19 @@ def parse(words: list[str]) -> tuple[Options, list[str]]:
     parser.add_argument("--with", dest="codes", action="append", choices=sorted(CODES), required=True, help="the other code; may be repeated")
     parser.add_argument("-o", dest="picture", metavar="FILE", default="cross-check.png", help="picture to write: .png, .svg or .pdf")
     parser.add_argument("--tolerance", type=float, metavar="D", help="status 1 if a centre ends farther away than this")
-    parser.add_argument("--law", choices=("IQS_CLB", "IQS_CLB_g0"), default="IQS_CLB", help="contact law of LMGC90 (default: IQS_CLB)")
-    parser.add_argument("--contacts", choices=("PLANES", "FACES"), default="PLANES", help="how LMGC90 finds contacts (default: PLANES)")
+    parser.add_argument("--law", choices=("IQS_CLB", "IQS_CLB_g0"), help="contact law of LMGC90 (default: IQS_CLB)")
+    parser.add_argument("--contacts", choices=("PLANES", "FACES"), help="how LMGC90 finds contacts (default: PLANES)")
     parser.add_argument("--patience", type=float, default=PATIENCE, metavar="S", help=f"seconds without a sign of life that count as hung (default: {PATIENCE:g})")
     parser.add_argument("input", nargs=argparse.REMAINDER, help="the input file and its arguments")
     found = vars(parser.parse_args(words))
     rest = found.pop("input")
     if not rest:
         parser.error("an input file is needed")
+    for word in ("law", "contacts"):
+        if found[word] is None:
+            del found[word]
+        elif "lmgc90" not in found["codes"]:
+            parser.error(f"--{word} is for --with lmgc90")
     return Options(**found), rest
 
 
@@ -147,7 +155,7 @@ def _lmgc90(simulation, duration: float, options: Options) -> Callable[[int, int
         centre = np.concatenate([start.centre[None], modeler.path[every - 1 :: every][:, block]])
         rotation = np.concatenate([start.rotation[None], modeler.turns[every - 1 :: every][:, block] @ start.rotation])
         found = buffer.interactions
-        return Path("lmgc90", centre, rotation, found.resultants(identifiers), len(found.id), seconds)
+        return Path("lmgc90", centre, rotation, found.resultants(identifiers), len(found.id), seconds, modeler.unsolved)
 
     return run
 
@@ -202,6 +210,8 @@ def _table(ours: Path, other: Path, moving: np.ndarray, labels: list[str]) -> st
         f"{OURS} {ours.contacts} contacts, {ours.seconds:.2f} s; {other.code} {other.contacts} contacts, {other.seconds:.2f} s",
         f"{'body':24} {'moved':>11} {'differ':>9} {'at most':>9} {'turned':>9} {'reactions':>11} {'differ':>9}",
     ]
+    if other.unsolved:
+        lines.insert(1, f"{other.code} left {other.unsolved} steps unsolved")
     for k in np.flatnonzero(moving):
         lines.append(
             f"{labels[k]:24.24} {moved[k]:11.6g} {distance[-1, k]:9.1e} {distance[:, k].max():9.1e} {turned[k]:9.1e} {weight[k]:11.6g} {off[k] / (weight[k] or scale):8.3%}"

@@ -66,6 +66,8 @@ class LmgcModeler(Modeler):
         Present centres and rotations from the start, one per block.
     iterations : int
         Sweeps over all contacts so far.
+    unsolved : int
+        Steps so far in which these sweeps did not reach LMGC90's tolerance.
     lost : float
         Kinetic energy that `push` has dropped so far [energy].
     """
@@ -86,7 +88,7 @@ class LmgcModeler(Modeler):
         self._planes = contacts_by == "PLANES"
         self.domain = simulation.domain
         self.process = process or helper()
-        self.law, self.duration, self.lost, self.iterations = law, float(duration), 0.0, 0
+        self.law, self.duration, self.lost, self.iterations, self.unsolved = law, float(duration), 0.0, 0, 0
         if self.domain.bodies.n and (speed := np.abs(self.domain.bodies.triples.view("velo")).max()) > AT_REST:
             raise SolfecError(f"{CODE} starts from rest, and the model moves ({speed:g}); give it no initial velocities")
         self.blocks = blocks_of(self.domain, CODE, (PIECE, GAP) if self._planes else None)
@@ -118,6 +120,7 @@ class LmgcModeler(Modeler):
         """Make steps; `path` (count, n, 3) and `turns` (count, n, 3, 3) keep centres and rotations after each of them."""
         answer = self.process.call("steps", count=int(count))
         self.path, self.iterations = answer["centre"], self.iterations + int(answer["iterations"])
+        self.unsolved += int(answer["unsolved"])
         self.turns = np.einsum("tnji,njk,nkl->tnil", answer["frame"], self._first, self._turned)
         self.centre, self.rotation = self.path[-1], self.turns[-1]
         self.contacts = {name: answer[name] for name in ("bodies", "point", "normal", "gap", "force")}

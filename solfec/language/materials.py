@@ -225,12 +225,29 @@ def _surface_member(name: str, check: Callable[[Any, str], float], doc: str) -> 
     def put(self, value):
         if name == "cohesion" and self.model == "COHESIVE":
             raise BadValue("'cohesion' is not for model 'COHESIVE'; call SURFACE_MATERIAL with the same surfaces again for another 'ft'")
-        getattr(self._table, name)[self._id] = check(value, name)
+        value = check(value, name)
+        if name == "spring" and self.model == "COHESIVE":
+            _whole(value, float(self._table.cohesion[self._id]), float(self._table.fracture_energy[0, self._id]))
+        getattr(self._table, name)[self._id] = value
 
     return Member(get, put, doc=doc)
 
 
-def _bond(model: str, cohesion: float, given: dict[str, float | None]) -> dict:
+SLOPES = 10.0  # least stiffness of a whole bond, over the slope f^2/(2 G) with which it softens: its strength falls by a part of it
+
+
+def _whole(spring: float, strength: float, energy: float) -> float:
+    """Return the stiffness of a bond that is whole, if it is large enough."""
+    least = SLOPES * strength**2 / (2 * energy)
+    if 0 < spring < least:
+        raise BadValue(
+            f"'spring' of a bond of ft = {strength:g} and Gf = {energy:g} must be at least {least:g} (force/volume), or 0: rigid; it is {spring:g}, and the "
+            "bond would be gone, or lose much of its strength, before it is damaged"
+        )
+    return spring
+
+
+def _bond(model: str, cohesion: float, spring: float, given: dict[str, float | None]) -> dict:
     """Columns of a surface material that describe bonds, from what the user gives of ft, fs, Gf, Gs."""
     if model != "COHESIVE":
         for name, value in given.items():
@@ -244,6 +261,7 @@ def _bond(model: str, cohesion: float, given: dict[str, float | None]) -> dict:
             raise BadValue(f"model 'COHESIVE' needs '{name}'")
     known = {name: checks.positive(value, name) for name, value in given.items() if value is not None}
     strengths, energies = (known["ft"], known.get("fs", known["ft"])), (known["Gf"], known.get("Gs", known["Gf"]))
+    _whole(spring, strengths[0], energies[0])
     return {"cohesion": strengths[0], "shear_strength": strengths[1], "fracture_energy": energies}
 
 
@@ -318,7 +336,7 @@ class SURFACE_MATERIAL(Handle):
             "rolling_length": checks.nonnegative(rolling_length, "rolling_length"),
             "spinning_length": checks.nonnegative(spinning_length, "spinning_length"),
         }
-        data |= _bond(model, data["cohesion"], {"ft": ft, "fs": fs, "Gf": Gf, "Gs": Gs})
+        data |= _bond(model, data["cohesion"], data["spring"], {"ft": ft, "fs": fs, "Gf": Gf, "Gs": Gs})
         pair = sorted([*given, ANY_SURFACE, ANY_SURFACE][:2])
         table = domain.surface_materials
         same = np.flatnonzero((table.view("surface") == np.reshape(pair, (2, 1))).all(axis=0))

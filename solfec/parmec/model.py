@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kept_memory import keep_freed_memory
-from ..shapes.mesh_parts import labelled
+from ..shapes.connected import components
 from .callbacks import Callbacks
 from .kinds import DriveKind, LinkKind, LinkStatus
 from .tables import (
@@ -264,7 +264,7 @@ class Model:
         """List sets of joints that particles connect."""
         one, two = self.joints.view("particle")
         inner = two >= 0
-        labels = labelled(self.particles.n, one[inner], two[inner])[one] if self.joints.n else np.zeros(0, int)
+        labels = components(self.particles.n, one[inner], two[inner])[one] if self.joints.n else np.zeros(0, int)
         order = np.argsort(labels, kind="stable")
         size = np.unique(labels, return_counts=True)[1]
         self.joint_order.n = self.joint_groups.n = 0

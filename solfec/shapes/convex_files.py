@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import installed
 from ..errors import SolfecWarning
+from .connected import components
 from .convex import Convex
-from .coplanar import components
 from .hull import hull
 from .surface_files import read_surface
 from .tetrahedra import MissingPackage, check_closed
@@ -113,7 +113,7 @@ def _parts(triangles: np.ndarray) -> np.ndarray:
     order = np.lexsort(edges.T)
     same = (edges[order[1:]] == edges[order[:-1]]).all(1)
     pairs = np.stack((order[:-1][same] // 3, order[1:][same] // 3), 1)
-    return components(len(triangles), pairs.tolist())
+    return components(len(triangles), *pairs.T)
 
 
 def _volume(points: np.ndarray, triangles: np.ndarray) -> float:

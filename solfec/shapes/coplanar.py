@@ -10,25 +10,10 @@ from math import atan2
 
 import numpy as np
 
+from .connected import components
 from .vectors import cross
 
 COPLANAR = 1e-9  # distance from a neighbour's plane, relative to the size, within which faces are coplanar
-
-
-def components(count: int, pairs) -> np.ndarray:
-    """Label `count` items by connected component; labels ascend with the first item of each component."""
-    parent = list(range(count))
-
-    def root(item: int) -> int:
-        while parent[item] != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
-        return item
-
-    for one, two in pairs:
-        one, two = root(one), root(two)
-        parent[max(one, two)] = min(one, two)
-    return np.unique([root(item) for item in range(count)], return_inverse=True)[1]
 
 
 def polygons(points: np.ndarray, labels: np.ndarray, faces, normals: np.ndarray):
@@ -147,7 +132,7 @@ def merged(points: np.ndarray, faces, surfaces: np.ndarray):
     pairs = [(f, g) for f, g in height if f < g and max(height[f, g], height.get((g, f), np.inf)) <= tolerance]
     if not pairs:
         return faces, surfaces
-    labels = components(len(faces), pairs)
+    labels = components(len(faces), *zip(*pairs))
     first = np.unique(labels, return_index=True)[1]
     sums = np.zeros((len(first), 3))
     np.add.at(sums, labels, normals)

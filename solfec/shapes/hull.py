@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SolfecError
+from .connected import components
 from .convex import Convex
 from .coordinates import points_of
-from .coplanar import COPLANAR, components, polygons
+from .coplanar import COPLANAR, polygons
 from .identifiers import identifier
 from .polyhedron import FaceSet, Polyhedron
 from .vectors import cross
@@ -110,7 +111,8 @@ def hull_faces(points: np.ndarray) -> list[tuple[int, ...]]:
     face, side = np.nonzero(flush)
     neighbour = qhull.neighbors[face, side]
     linked = set(zip(face.tolist(), neighbour.tolist()))
-    labels = components(len(simplices), [(f, g) for f, g in linked if f < g and (g, f) in linked])
+    pairs = np.array([(f, g) for f, g in linked if f < g and (g, f) in linked], np.int32).reshape(-1, 2)
+    labels = components(len(simplices), *pairs.T)
     triangles = oriented(points, simplices, normals)
     first = np.unique(labels, return_index=True)[1]
     outlines = polygons(points, labels, triangles, normals[first])

@@ -8,19 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _kernels
+from .connected import components
 from .mesh import Mesh
 from .mesh_topology import MeshTopology
-
-_connections = _kernels.mesh_connections
-
-
-def labelled(count: int, one, two) -> np.ndarray:
-    """Label `count` items by connected component of the pairs (one, two); labels ascend with first items."""
-    labels = np.arange(count, dtype=np.int32)
-    if len(one):
-        _connections.label_connected(np.asarray(one, np.int32), np.asarray(two, np.int32), labels)
-    return labels.astype(int)
 
 
 def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: np.ndarray | None = None) -> Mesh:
@@ -52,7 +42,7 @@ def connected_parts(mesh: Mesh, origin: np.ndarray | None = None) -> list[Mesh]:
     topology = mesh.topology
     inner = np.flatnonzero(~topology.boundary)
     neighbour = topology.face_element[topology.face_neighbour[inner]]
-    labels = labelled(topology.element_count, topology.face_element[inner], neighbour)
+    labels = components(topology.element_count, topology.face_element[inner], neighbour)
     if not labels.any():
         return [mesh]
     return [submesh(mesh, np.flatnonzero(labels == k), topology.face_surface, origin) for k in range(labels.max() + 1)]
@@ -88,7 +78,7 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     split[opened[opened >= 0]] = True
     one, two = _joined_incidences(topology, element, split, (topology.face_neighbour > np.arange(len(cut))) & ~cut)
     at = np.flatnonzero(split[flat])
-    group = labelled(len(at), np.searchsorted(at, one), np.searchsorted(at, two))  # of incidences at split nodes
+    group = components(len(at), np.searchsorted(at, one), np.searchsorted(at, two))  # of incidences at split nodes
     copies = np.zeros(len(flat), int)
     if not at.size:
         return None

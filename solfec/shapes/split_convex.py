@@ -9,8 +9,8 @@ import numpy as np
 from ..errors import SolfecWarning
 from .adjacency import convex_adjacency
 from .clip import Clipper, open_edges
+from .connected import components
 from .convex import Convex
-from .coplanar import components
 from .distance import closer
 from .polyhedron import FaceSet, Polyhedron
 
@@ -117,6 +117,5 @@ def _patch(sections: list[np.ndarray], point: np.ndarray, epsilon: float) -> lis
     if not near.any():
         return []
     pointers, neighbours = convex_adjacency(sections, epsilon)
-    pairs = zip(np.repeat(number, np.diff(pointers)).tolist(), neighbours.tolist())
-    labels = components(count, pairs)
+    labels = components(count, np.repeat(number, np.diff(pointers)), neighbours)
     return np.flatnonzero(labels == labels[np.argmax(near)]).tolist()

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..errors import SolfecWarning
 from .clip import Clipper, element_triangles, fans, open_edges
+from .connected import components
 from .distance import closer
 from .mesh import Mesh
-from .mesh_parts import connected_parts, cut_along_faces, labelled
+from .mesh_parts import connected_parts, cut_along_faces
 from .tetrahedra import tetrahedral_mesh, tetrahedralize
 from .volume_lookup import elements_at
 
@@ -106,7 +107,7 @@ def hanging_together(mesh: Mesh, cut: np.ndarray, point, epsilon: float) -> np.n
             for a, b in zip(nodes, [*nodes[1:], nodes[0]]):
                 one.append(k)
                 two.append(owners.setdefault((min(a, b), max(a, b)), k))
-        labels = labelled(len(rows), one, two)
+        labels = components(len(rows), one, two)
         picked = rows[labels == labels[np.argmax(near)]]
         chosen[picked] = chosen[topology.face_neighbour[picked]] = True
     return chosen

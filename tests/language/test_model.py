@@ -167,6 +167,7 @@ def test_cohesive_material_has_strengths_and_energies_or_is_refused(model):
     for arguments, complaint in (
         ({"model": "COHESIVE", "ft": 1e5}, "model 'COHESIVE' needs 'Gf'"),
         ({"model": "COHESIVE", "Gf": 1.0}, "model 'COHESIVE' needs 'ft'"),
+        ({"model": "COHESIVE", "ft": 1e6, "Gf": 100.0, "spring": 1e6}, "'spring' of a bond of ft = 1e\\+06 and Gf = 100 must be at least 5e\\+10"),
         ({"model": "COHESIVE", "ft": 0.0, "Gf": 1.0}, "'ft'.* positive"),
         ({"model": "COHESIVE", "ft": 1.0, "Gf": 1.0, "cohesion": 2.0}, "its normal strength is 'ft'"),
         ({"ft": 1.0}, "'ft' is for model 'COHESIVE'"),

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from importlib.metadata import version
 from time import monotonic
 
 import channel
 import numpy as np
 
+VERSION = "0.1.11"  # of compas_lmgc90: names of routines and places in records are those of its LMGC90
 CONSTANT = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]  # a driven value v(t) = (v0 + v1 cos (v2 t + v3)) min (1, v4 + v5 t)
 BEAT = 1.0  # seconds between signs of life
 
@@ -51,6 +53,7 @@ class Library:
 
     def __init__(self, path: str):
         self.library = ctypes.CDLL(path)
+        self.planes, self.unsolved = None, 0
         self.kind = self.call("parameters", "get_interaction_id_from_name", b"PRPRx", length=5)
         self.iterations = 0
 
@@ -64,6 +67,9 @@ class Library:
 
     def begin(self, step: float, theta: float, planes: bool) -> None:
         """Begin a new model; all models of a process find contacts in the same way, since LMGC90 does not forget that of faces."""
+        if self.planes not in (None, planes):
+            raise ValueError("this process has found contacts in the other way (PLANES, FACES) before; take another process")
+        self.planes = planes
         self.library.lmgc90_finalize()
         self.call("utilities", "disable_logmes")
         self.call("nlgs_3d", "active_diagonal_resolution")
@@ -127,6 +133,8 @@ class Library:
             self.library["__nlgs_3d_MOD_comp_check_nlgs"](ctypes.byref(converged))
             if converged.value == 0:
                 break
+        else:
+            self.unsolved += self.library.lmgc90_get_nb_inters() > 0
         self.call("nlgs_3d", "rnodhrloc_nlgs", None, None)
         self.call("nlgs_3d", "solve_nlgs", 3)
         self.call("nlgs_3d", "nullify_entitylist_nlgs")
@@ -162,6 +170,9 @@ def hello(request: dict, beat) -> dict:
     """Import LMGC90."""
     from compas_lmgc90 import _lmgc90
 
+    if version("compas_lmgc90") != VERSION:
+        raise ImportError(f"compas_lmgc90 {version('compas_lmgc90')} is another version than {VERSION}")
+
     return {"name": _lmgc90.__name__}
 
 
@@ -173,6 +184,7 @@ def start(request: dict, beat) -> dict:
     """
     library = state.get("library")
     if library is None:
+        hello(request, beat)
         from compas_lmgc90 import _lmgc90
 
         library = state["library"] = Library(_lmgc90.__file__)
@@ -207,8 +219,9 @@ def start(request: dict, beat) -> dict:
 
 
 def steps(request: dict, beat) -> dict:
-    """Make `count` steps; return centres and frames after each, the interactions of the last one, and the number of sweeps."""
-    library, centres, frames, said, before = state["library"], [], [], monotonic(), state["library"].iterations
+    """Make `count` steps; return centres and frames after each, the interactions of the last one, and the numbers of sweeps and of steps that they left unsolved."""
+    library, centres, frames, said = state["library"], [], [], monotonic()
+    before, failed = library.iterations, library.unsolved
     for _ in range(request["count"]):
         library.step()
         bodies = library.bodies()
@@ -220,6 +233,7 @@ def steps(request: dict, beat) -> dict:
     found = library.contacts()
     return {
         "centre": np.array(centres), "frame": np.array(frames), "iterations": library.iterations - before,
+        "unsolved": library.unsolved - failed,
         "bodies": np.stack([found["cd"], found["an"]], axis=1).astype(np.int64), "point": found["point"].copy(),
         "normal": found["axes"][:, 1].copy(), "gap": found["gap"].copy(), "force": np.einsum("na,nai->ni", found["force"], found["axes"]),
     }  # fmt: skip
