@@ -23,8 +23,8 @@ from .errors import SolfecError, SolfecWarning
 from .kinds import LoadKind
 from .lives import Cause
 from .shapes.adjacency import convex_adjacency
-from .shapes.convex import Convex
 from .shapes.connected import components
+from .shapes.convex import Convex
 from .shapes.mesh import Mesh
 from .shapes.mesh_split import listed_faces
 from .shapes.plane_cut import Piece, Refined, along_faces, refined, separated

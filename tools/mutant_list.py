@@ -65,7 +65,7 @@ MUTANTS = [
         ("restitution of contacts that part", "law(l_restitution)*min(v(3), 0.0_dp)", "law(l_restitution)*v(3)"),
         ("restitution upside down", "law(l_restitution)*min(v(3), 0.0_dp)", "-law(l_restitution)*min(v(3), 0.0_dp)"),
         ("gaps count double", "speed = max(speed, max(gap, 0.0_dp)/step)", "speed = max(speed, max(2*gap, 0.0_dp)/step)"),
-        ("gap-aware contacts rebound before they meet", "gap + step*normal_v > 0.0_dp .or. normal_v >= 0.0_dp", "gap - step*normal_v < 0.0_dp .or. normal_v >= 0.0_dp"),
+        ("gap-aware contacts rebound before they meet", "gap + step*normal_v <= 0.0_dp .and. normal_v < 0.0_dp", "gap - step*normal_v >= 0.0_dp .and. normal_v < 0.0_dp"),
         ("contacts within a margin carry forces", "    else if (law(l_gap) > asked%epsilon .and. .not. cohesive) then", "    else if (law(l_gap) > 1e6_dp*asked%epsilon .and. .not. cohesive) then"),
         ("quasi-static gaps pull", "law(l_shift) = max(law(l_gap), 0.0_dp)/asked%step", "law(l_shift) = -max(law(l_gap), 0.0_dp)/asked%step"),
         ("cohesion's share of the velocity", "free = free - law(l_cohesion)*w(:,3)", "free = free + law(l_cohesion)*w(:,3)"),
