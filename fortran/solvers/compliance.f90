@@ -7,6 +7,9 @@
 !>
 !> Columns of A^-1 H^T are computed in slices, so that memory for them grows with unknowns alone, and a body with many rows costs the
 !> others nothing.  A slice holds the columns of the rows from <= j < from + used/3 of every body, in the order of attachments.
+!>
+!> While A of linear bodies stays (form 'BC'), columns of A^-1 at the nodes that rows touch are kept: contacts move over the same few nodes for
+!> many steps, and sums of kept columns cost far less than solutions for all rows.
 module compliance
   use kinds, only: dp, i4, i8
   use row_order, only: end_of
@@ -15,7 +18,7 @@ module compliance
   use table_registry, only: table_open
   implicit none
   private
-  public :: fill_columns, inverse_columns, add_compliance
+  public :: fill_columns, inverse_columns, touched_nodes, keep_columns, kept_columns, add_compliance
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
@@ -101,6 +104,101 @@ contains
     end do
     !$omp end parallel do
   end subroutine inverse_columns
+
+  !> Sets touched(node) of the nodes (0:nnode-1) of these bodies at which rows have entries.
+  subroutine touched_nodes(bodies, local, nk, body_row, dof_first, nnode, touched, status)
+    integer(i8), intent(in) :: bodies(3), local(6)
+    integer(i4), intent(in) :: nk, nnode
+    integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
+    integer(i4), intent(inout) :: touched(0:nnode-1)
+    integer(i4), intent(out) :: status
+    type(body_table) :: body
+    type(local_tables) :: loc
+    integer :: e, j, k, row
+
+    touched = 0
+    call open_tables(bodies, local, body, loc, status)
+    if (status /= table_open) return
+    do k = 0, nk - 1
+      row = body_row(k)
+      do j = loc%pointers%attachment(row), loc%pointers%attachment(row+1) - 1
+        do e = loc%attachments%entry(j), end_of(loc, j) - 1
+          touched(dof_first(k)/3 + loc%entries%triple(e) - body%velo_ptr(row)) = 1
+        end do
+      end do
+    end do
+  end subroutine touched_nodes
+
+  !> Copies columns of A^-1 to where they are kept: of each node(1:count), of a body with the unknowns from(i) <= dof < from(i) + length(i),
+  !> the columns(:,3 group(i):) to kept(place(i):).
+  subroutine keep_columns(count, from, length, group, place, ndof, ncolumn, columns, nkept, kept)
+    integer(i4), intent(in) :: count, ndof, ncolumn
+    integer(i4), intent(in) :: from(count), length(count), group(count)
+    integer(i8), intent(in) :: place(count), nkept
+    real(dp), intent(in) :: columns(0:ndof-1,0:ncolumn-1)
+    real(dp), intent(inout) :: kept(0:nkept-1)
+    integer(i8) :: to
+    integer :: c, i
+
+    do i = 1, count
+      do c = 0, 2
+        to = place(i) + c*length(i)
+        kept(to:to+length(i)-1) = columns(from(i):from(i)+length(i)-1,3*group(i)+c)
+      end do
+    end do
+  end subroutine keep_columns
+
+  !> Fills columns(:,3(j-from)+r) with A^-1 times component r of H^T of row j of every body, in its frame, from kept columns of A^-1: the
+  !> three of a node begin at kept(place(node)).  Columns beyond a body's rows do not change.
+  subroutine kept_columns(bodies, local, from, used, nk, body_row, dof_first, rotation, nnode, place, nkept, kept, ndof, ncolumn, &
+                          columns, status)
+    integer(i8), intent(in) :: bodies(3), local(6), nkept
+    integer(i4), intent(in) :: from, used, nk, nnode, ndof, ncolumn
+    integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
+    integer(i8), intent(in) :: place(0:nnode-1)
+    real(dp), intent(in) :: rotation(3,3,0:nk-1), kept(0:nkept-1)
+    real(dp), intent(inout) :: columns(0:ndof-1,0:ncolumn-1)
+    integer(i4), intent(out) :: status
+    type(body_table) :: body
+    type(local_tables) :: loc
+    integer(i8) :: at
+    integer :: begin, column, e, j, k, node, past, row
+
+    call open_tables(bodies, local, body, loc, status)
+    if (status /= table_open) return
+    !$omp parallel do schedule(dynamic) private(at, begin, column, e, j, node, past, row)
+    do k = 0, nk - 1
+      row = body_row(k)
+      past = ndof
+      if (k < nk - 1) past = dof_first(k+1)
+      begin = loc%pointers%attachment(row) + from
+      do j = begin, min(loc%pointers%attachment(row+1), begin + used/3) - 1
+        column = 3*(j - begin)
+        columns(dof_first(k):past-1,column:column+2) = 0
+        do e = loc%attachments%entry(j), end_of(loc, j) - 1
+          node = dof_first(k)/3 + loc%entries%triple(e) - body%velo_ptr(row)
+          at = place(node)
+          call add_node(past - dof_first(k), multiply(loc%entries%operator(:,:,e), rotation(:,:,k)), kept(at), &
+                        columns(dof_first(k),column), columns(dof_first(k),column+1), columns(dof_first(k),column+2))
+        end do
+      end do
+    end do
+    !$omp end parallel do
+  end subroutine kept_columns
+
+  !> Adds the three columns `kept` of a node, times h^T, to the columns one, two and three of a row.
+  pure subroutine add_node(n, h, kept, one, two, three)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: h(3,3), kept(n,3)
+    real(dp), intent(inout) :: one(n), two(n), three(n)
+    integer :: i
+
+    do i = 1, n
+      one(i) = one(i) + (h(1,1)*kept(i,1) + h(1,2)*kept(i,2) + h(1,3)*kept(i,3))
+      two(i) = two(i) + (h(2,1)*kept(i,1) + h(2,2)*kept(i,2) + h(2,3)*kept(i,3))
+      three(i) = three(i) + (h(3,1)*kept(i,1) + h(3,2)*kept(i,2) + h(3,3)*kept(i,3))
+    end do
+  end subroutine add_node
 
   subroutine open_tables(bodies, local, body, loc, status)
     integer(i8), intent(in) :: bodies(3), local(6)

@@ -74,6 +74,8 @@ class ElementSolver(Record):
         Displacements at which the factor of form 'TL' was made.
     known, fresh : bool
         For form 'TL': whether there is a factor, and whether it belongs to A of the present step.
+    factorisations : int
+        Factorisations so far, by which others see that A has changed.
     products : int
         Products with A in this step, at most for one right-hand side.
     fewest, spent : int
@@ -128,7 +130,7 @@ class ElementSolver(Record):
         self.direct = False
         self.made = np.zeros((3, len(self.nodes)), order="F")
         self.known = self.fresh = False
-        self.products = self.fewest = self.spent = 0
+        self.factorisations = self.products = self.fewest = self.spent = 0
         if not self.linear:
             starts = np.append(self.dof_first // 3, len(self.nodes)).astype(np.int32)
             places = fe.reference[:, self.nodes], fe.normal[:, self.nodes]
@@ -245,6 +247,7 @@ class ElementSolver(Record):
 
     def _factorise(self, displacement: np.ndarray) -> None:
         self.make_room()
+        self.factorisations += 1
         self.assembly.element_stiffness(displacement, self.dense)
         _assemble_matrix(self.owner, self.mass, self.beta, self.matrix_start, self.first, self.source, self.flat, self.values)
         if self.supports:
