@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ import models
 import numpy as np
 
 from solfec.divided import Divided, Requests
+from solfec.kept_memory import largest_memory
 from solfec.parallel.communicator import Alone, world
 from solfec.parallel.machine import Machine, place
 from solfec.parallel.partition import Balance
@@ -51,17 +51,12 @@ def step_of(side: int) -> tuple[float, float, int, int, int]:
     return *np.min(taken, axis=0).tolist(), model.bodies.n, model.constraints.n, model.report.colours
 
 
-def resident() -> int:
-    """Bytes of memory that this process has needed at most."""
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def pair() -> None:
     """Print what messages and sums between two processes cost, and the memory of such a process."""
     import solfec.language.model
     import solfec.results  # noqa: F401  # what a run loads counts as memory without a model
 
-    everyone, base = world(), resident()
+    everyone, base = world(), largest_memory()
     other = 1 - everyone.rank
     taken = []
     for size in SIZES:
@@ -83,12 +78,12 @@ def pair() -> None:
 
 def growth() -> None:
     """Print bytes of memory per byte of tables."""
-    base, model, solver = resident(), models.spheres(20000), GaussSeidelSolver(1e-3, 10)
+    base, model, solver = largest_memory(), models.spheres(20000), GaussSeidelSolver(1e-3, 10)
     solver.colouring, solver.notify = "ON", lambda text: None
     course = Divided(model, Alone(), solver, Balance(), Requests(lambda: None, lambda: False))
     for _ in range(3):
         course.advance()
-    print((resident() - base) / bytes_of(model))
+    print((largest_memory() - base) / bytes_of(model))
 
 
 def printed_by(*words: str) -> str:

@@ -6,7 +6,6 @@ assembled with the present velocities.  The contacts are removed again.
 
 from __future__ import annotations
 
-import resource
 from collections import Counter
 from contextlib import contextmanager
 from math import ceil, inf, isfinite
@@ -26,6 +25,7 @@ from .constraints.table import ConstraintKind
 from .contact.phase import Detection
 from .domain import Domain
 from .errors import SolfecError
+from .kept_memory import largest_memory
 from .progress import counted
 from .results import layout
 from .solvers import diagnosis
@@ -67,7 +67,7 @@ def inspect(domain: Domain, duration: float | None = None, interval: float = 0.0
     facts["contacts"], facts["gaps"] = contacts(domain, findings)
     with detected(domain):
         facts["loose bodies"] = loose(domain, findings)
-        facts["memory"] = {"megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)}
+        facts["memory"] = {"megabytes": round(largest_memory() / 1024**2, 1)}
         if duration is not None:
             facts["results"] = size_of_results(domain, duration, interval)
     facts["joints"] = joints(domain, findings)

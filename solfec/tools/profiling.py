@@ -8,7 +8,6 @@ from __future__ import annotations
 import html
 import json
 import os
-import resource
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import numpy as np
 from .. import kernel_checks
 from ..domain import Domain
 from ..errors import SolfecError, shown
+from ..kept_memory import largest_memory
 from ..simulation import Simulation
 from ..time_step import PHASES, Timings
 from .report import STYLE, _grid
@@ -54,7 +54,7 @@ class Profile:
     frames, calls : int
         Numbers of frames, and of calls of callbacks.
     steps : list of dict, one of each step
-        Seconds by names of `PARTS`; 'time', the model's at the end of the step; numbers 'iterations' and 'constraints'; 'solver', its name.
+        Seconds by names of `PARTS`; 'time', the model's at the end of the step; numbers 'iterations', 'constraints' and 'residual'; 'solver', its name.
     kernels : dict of dict
         By phase and by name of the kernel: [number of calls, seconds].
     megabytes, peak : float
@@ -99,7 +99,7 @@ class Profile:
             "seconds": {"all": self.total, "input": self.total - self.run, "run": self.run, "steps": self.stepping, **self.phases, "output": self.output,
                         "callbacks": self.callbacks, "rest": self.rest},
             "steps": len(self.steps), "frames": self.frames, "calls of callbacks": self.calls, "iterations": [step["iterations"] for step in self.steps],
-            "constraints": [step["constraints"] for step in self.steps], "kernels": listed, "megabytes of results": self.megabytes,
+            "constraints": [step["constraints"] for step in self.steps], "residuals": [step["residual"] for step in self.steps], "kernels": listed, "megabytes of results": self.megabytes,
             "megabytes of memory": self.peak, "advice": advice(self),
         }  # fmt: skip
 
@@ -191,6 +191,7 @@ class Clocks:
                 step["BETWEEN"] = max(taken - sum(step.values()), 0.0)
                 report = domain.report
                 step |= {"time": domain.time, "constraints": domain.constraints.n, "iterations": report.iterations if report else 0}
+                step["residual"] = float(report.residual) if report else 0.0
                 step["solver"] = report.solver if report else ""
                 self.profile.steps.append(step)
                 self.profile.run += 0.0 if self._within else taken
@@ -249,7 +250,7 @@ def measured() -> Iterator[Profile]:
         yield clocks.profile
     finally:
         clocks.profile.total = perf_counter() - start
-        clocks.profile.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+        clocks.profile.peak = largest_memory() / 1e6
         for owner, name, method in originals:
             setattr(owner, name, method)
         kernel_checks.unwrap(kernels)
