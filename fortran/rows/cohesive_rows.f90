@@ -39,6 +39,7 @@ module cohesive_rows
   real(dp), parameter :: accuracy = 1e-13_dp            !< of the contact that acts in parallel to a bond
   real(dp), parameter :: probe = 1e-7_dp                 !< step of difference quotients, relative to a row's velocities
   real(dp), parameter :: beyond_any_load = 1e9_dp        !< factor on strengths
+  real(dp), parameter :: closed = 1e-6_dp                !< damage below which a bond counts as rigid
   real(dp), parameter :: share_of_slope = 0.5_dp         !< of the compliance D at which a row has two solutions: bound of W' in `stable`
 
   !> Contacts with a bond; the module's header has the law.
@@ -50,6 +51,7 @@ module cohesive_rows
     procedure :: linearise => linearise_cohesive
     procedure :: snaps_back => cohesive_snaps_back
     procedure :: held => unlimited
+    procedure :: damage_at => damage_of_opening
     procedure :: damaged => cohesive_damage
   end type cohesive_family
 
@@ -100,15 +102,28 @@ contains
     snaps = sum([(w(i,i)/law(c_yielding+places(i)), i = 1, 3)]) > share_of_slope
   end function cohesive_snaps_back
 
-  !> A bond of the same damage, whose strength nothing reaches.
-  pure function unlimited(self, law) result(strong)
+  !> A bond of the given damage, or its own if that is more, whose strength nothing reaches: a spring (8.8c).
+  pure function unlimited(self, law, damage) result(strong)
     class(cohesive_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size)
+    real(dp), intent(in) :: law(law_size), damage
     real(dp) :: strong(law_size)
 
     strong = law
+    strong(c_damage) = max(law(c_damage), min(damage, 1.0_dp))
     strong(c_strength:c_strength+1) = law(c_strength:c_strength+1)*beyond_any_load
   end function unlimited
+
+  !> Damage of a bond with this velocity: its size of opening (8.8a).  A rigid bond has none yet; its load decides, as in the row's own solution.
+  pure real(dp) function damage_of_opening(self, law, block, w, u, r) result(damage)
+    class(cohesive_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), block(block_size), w(3,3), u(3), r(3)
+    real(dp) :: opening(3)
+
+    opening = law(c_opening:c_opening+2) + u
+    opening(3) = max(opening(3), 0.0_dp)
+    damage = max(law(c_damage), norm2(opening/(law(c_yielding + places)*law(c_strength + places))))
+    if (damage < closed) damage = self%damaged(law, block, w, u, r)
+  end function damage_of_opening
 
   !> Compliance W' with which the law reads  R = r(U - W' R), r(b) the reaction that it gives at the free velocity b.
   !>
@@ -158,7 +173,9 @@ contains
     own = stable(self, law, w)
     b = u - matmul(own, r)
     call bonded_row(own, block(b_friction), law, b, found, damage, status)
-    size = probe*max(norm2(b), norm2(law(c_opening:c_opening+2)), maxval(law(c_strength:c_strength+1))*own(3,3), tiny(size))
+    size = max(norm2(b), norm2(law(c_opening:c_opening+2)), norm2(matmul(own, r)))
+    if (size <= 0.0_dp) size = maxval(law(c_strength:c_strength+1))*own(3,3)
+    size = probe*size
     do i = 1, 3
       moved = b
       moved(i) = b(i) + size

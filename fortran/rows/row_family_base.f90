@@ -42,6 +42,7 @@ module row_family_base
     procedure :: linearise => carries_nothing
     procedure :: snaps_back => has_one_solution
     procedure :: held => as_strong
+    procedure :: damage_at => undamaged
     procedure :: projected => stays
     procedure :: ends => never_ends
     procedure :: damaged => undamaged
@@ -122,10 +123,10 @@ contains
     has_one_solution = .false.
   end function has_one_solution
 
-  !> The law of a row that does not weaken within the step, whatever it carries.
-  pure function as_strong(self, law) result(strong)
+  !> The law of a row that does not weaken within the step, whatever it carries, and has at least the given damage.
+  pure function as_strong(self, law, damage) result(strong)
     class(row_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size)
+    real(dp), intent(in) :: law(law_size), damage
     real(dp) :: strong(law_size)
     strong = law
   end function as_strong

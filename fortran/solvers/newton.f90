@@ -24,6 +24,9 @@ module newton
   integer, parameter :: restart = 20          !< directions kept by flexible GMRES
   integer, parameter :: patience = 100       !< steps without halving of the merit after which the iteration counts as stagnant
   integer, parameter :: attempts = 30         !< the same for direct solutions
+  integer, parameter :: problems = 300       !< largest number of problems with held damage
+  real(dp), parameter :: of_held = 1.0e-6_dp !< goal of their merits, over that of the step: forces of stiff bonds hardly count in them
+  real(dp), parameter :: farthest = 32.0_dp  !< changes of damage that are made at once
   real(dp), parameter :: redundancy = 1.0e-6_dp !< part of the mean diagonal of W that direct solutions add, since points may be redundant
   real(dp), parameter :: lift = 1.0e-3_dp     !< part of the mean diagonal of W that regularises a stagnant iteration
   integer, parameter :: halvings = 6         !< of a step along a direction that is solved for directly
@@ -41,6 +44,7 @@ module newton
     real(dp), allocatable :: operator(:,:,:,:)       !< (3,3,3,0:n-1) derivatives X, Y and the inverse diagonal block
     real(dp), allocatable :: vectors(:,:,:)          !< (3,0:n-1,v_...)
     integer(i4) :: directions                        !< vectors of the basis, and as many directions
+    logical :: holds = .false.                       !< whether rows have laws that do not weaken, instead of their own
     logical :: direct = .false.                      !< whether the linear systems are factorised:
     type(block_lu) :: factor
     real(dp), allocatable :: diagonal(:,:,:), matrix(:,:,:)   !< (3,3,0:n-1), (3,3,0:blocks-1) X W + Y
@@ -108,8 +112,11 @@ contains
       status = unaffordable
       if (it%asked%direct /= 0 .and. .not. it%direct) return
       call start_iteration(it, n, stored, triples, half_step)
-      if (it%direct) call hold_laws_first(it, regularisation, maxiter, maxmatvec, iterations, failed)
-      call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+      if (it%direct) then
+        call soften_gradually(it, regularisation, maxiter, maxmatvec, iterations, failed)
+      else
+        call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+      end if
       if (it%direct .and. it%g > it%asked%meritval) then
         rows%R(:,0:n-1) = it%best
         call take_measure(it)
@@ -146,36 +153,100 @@ contains
     call take_measure(it)
   end subroutine start_iteration
 
-  !> Solves the step as if no law weakened in it.  From there weak rows are found in the order in which they give way, so that those which can
-  !> hold do so.  If no solution is found from there, the iteration starts again from the initial guess.
-  subroutine hold_laws_first(it, regularisation, maxiter, maxmatvec, iterations, failed)
+  !> Solves a step in which laws weaken, by problems in which none does.
+  !>
+  !> Each of these holds the damage that the openings of the last one make, and the first that of the last step.  The potential of a bond, concave in
+  !> |d|^2, is so replaced by a parabola that touches it from above.  So the energy of bodies and bonds falls from problem to problem, until it
+  !> is stationary, which is a solution (majorisation and minimisation: D. R. Hunter and K. Lange, The American Statistician 58 (2004), 30-37).
+  !> Bonds that can hold do so, and others give way one after another, also if the load drops on the way.  This converges slowly where many
+  !> bonds soften together, so Newton steps with the laws themselves try to finish, after 1, 2, 3, 5, 9... problems.
+  subroutine soften_gradually(it, regularisation, maxiter, maxmatvec, iterations, failed)
     type(iteration), intent(inout) :: it
     real(dp), intent(in) :: regularisation
     integer(i4), intent(in) :: maxiter, maxmatvec
     integer(i4), intent(inout) :: iterations, failed
-    real(dp) :: start(3,0:it%n-1), law(law_size,0:it%n-1)
+    real(dp) :: reached(3,0:it%n-1), damage(0:it%n-1), change(0:it%n-1), reach
+    integer :: problem, next
+
+    damage = 0.0_dp
+    reach = 1.0_dp
+    next = 0
+    associate (rows => it%loc%rows, n => it%n)
+      do problem = 0, problems
+        call solve_held(it, damage, regularisation, maxiter, maxmatvec, iterations, failed)
+        if (problem == next) then
+          reached = rows%R(:,0:n-1)
+          call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+          if (it%g <= it%asked%meritval) return
+          rows%R(:,0:n-1) = reached
+          call take_measure(it)
+          next = max(1, 2*next)
+        end if
+        if (it%g <= it%asked%meritval .or. .not. it%g <= huge(1.0_dp) .or. iterations >= maxiter .or. failed >= 0) return
+        call increase_damage(it, problem == 0, damage, change, reach)
+      end do
+    end associate
+  end subroutine soften_gradually
+
+  !> Solves the problem in which every row keeps its damage, then measures the result by the laws themselves.
+  subroutine solve_held(it, damage, regularisation, maxiter, maxmatvec, iterations, failed)
+    type(iteration), intent(inout) :: it
+    real(dp), intent(in) :: damage(0:it%n-1), regularisation
+    integer(i4), intent(in) :: maxiter, maxmatvec
+    integer(i4), intent(inout) :: iterations, failed
+    real(dp) :: law(law_size,0:it%n-1)
     class(row_family), pointer :: family
     integer :: a
 
     associate (rows => it%loc%rows, n => it%n)
-      start = rows%R(:,0:n-1)
       law = rows%law(:,0:n-1)
       do a = 0, n - 1
         family => family_of(rows%kind(a))
-        rows%law(:,a) = family%held(law(:,a))
+        rows%law(:,a) = family%held(law(:,a), damage(a))
       end do
+      it%holds = .true.
       call take_measure(it)
       call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+      it%holds = .false.
       rows%law(:,0:n-1) = law
-      it%best = rows%R(:,0:n-1)
-      it%least = huge(1.0_dp)
       call take_measure(it)
-      call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
-      if (it%g <= it%asked%meritval) return
-      rows%R(:,0:n-1) = start
-      call take_measure(it)
+      call keep_best(it)
     end associate
-  end subroutine hold_laws_first
+  end subroutine solve_held
+
+  !> Moves the damage of all rows towards that of their present velocities, `reach` times as far: twice as far as the last time if it goes on
+  !> in the same direction.
+  subroutine increase_damage(it, first, damage, change, reach)
+    type(iteration), intent(in) :: it
+    logical, intent(in) :: first                       !< there is no direction yet
+    real(dp), intent(inout) :: damage(0:it%n-1), change(0:it%n-1), reach
+    real(dp) :: found(0:it%n-1)
+    class(row_family), pointer :: family
+    integer :: a
+
+    associate (rows => it%loc%rows)
+      do a = 0, it%n - 1
+        family => family_of(rows%kind(a))
+        found(a) = min(family%damage_at(rows%law(:,a), rows%block(:,a), rows%diagonal(:,:,a), rows%U(:,a), rows%R(:,a)), 1.0_dp)
+      end do
+    end associate
+    if (first) then
+      damage = found
+      change = 0.0_dp
+    end if
+    reach = merge(min(2.0_dp*reach, farthest), 1.0_dp, dot_product(found - damage, change) > 0.0_dp)
+    change = found - damage
+    damage = min(max(damage + reach*change, 0.0_dp), 1.0_dp)
+  end subroutine increase_damage
+
+  !> Keeps the present reactions, unless laws are held, if none before had a smaller residual.
+  subroutine keep_best(it)
+    type(iteration), intent(inout) :: it
+
+    if (it%holds .or. .not. it%total < it%least) return
+    it%least = it%total
+    it%best = it%loc%rows%R(:,0:it%n-1)
+  end subroutine keep_best
 
   !> Takes steps until the merit or a bound is reached, or numbers fail.
   subroutine run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
@@ -183,15 +254,16 @@ contains
     real(dp), intent(in) :: regularisation
     integer(i4), intent(in) :: maxiter, maxmatvec
     integer(i4), intent(inout) :: iterations, failed
-    real(dp) :: added, halved
+    real(dp) :: added, halved, goal
     integer(i4) :: since
 
+    goal = it%asked%meritval*merge(of_held, 1.0_dp, it%holds)
     added = regularisation
     if (it%direct) added = max(added, redundancy*mean_diagonal(it%n, it%loc%rows%diagonal))
     halved = it%g
     since = 0
     associate (asked => it%asked, rows => it%loc%rows, n => it%n)
-      do while (iterations < maxiter .and. it%g > asked%meritval .and. it%g <= huge(1.0_dp))
+      do while (iterations < maxiter .and. it%g > goal .and. it%g <= huge(1.0_dp))
         if (asked%averaged == 0 .and. it%matvecs >= maxmatvec) exit
         call linearise(n, merge(added, 0.0_dp, asked%averaged == 0), it%unit, it%half_step, asked%omega, rows%kind, rows%diagonal, &
                        rows%block, rows%law, rows%U, rows%R, it%operator, it%vectors(:,:,v_rhs), failed)
@@ -370,10 +442,7 @@ contains
         length = 0.5_dp*length
         change = 0.5_dp*change
       end do
-      if (it%total < it%least) then
-        it%least = it%total
-        it%best = rows%R(:,0:n-1)
-      end if
+      call keep_best(it)
     end associate
   end subroutine take_shortened_step
 
