@@ -142,5 +142,5 @@ OUTPUT(solfec, 2E-4)
 if method == 'auto':
     solver = AUTO_SOLVER()
 else:
-    solver = SICONOS_SOLVER(1E-6, 10000) if method == 'siconos' else GAUSS_SEIDEL_SOLVER(1E-6, 2000)
+    solver = SICONOS_SOLVER(1E-6, 1000, solver='NSN_AC') if method == 'siconos' else GAUSS_SEIDEL_SOLVER(1E-6, 2000)
 RUN(solfec, solver, duration)

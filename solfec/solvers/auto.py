@@ -318,7 +318,7 @@ class SpringRows:
         constant, slope, stopped, target = self.tangents.tangents()
         w = rows.diagonal[2, 2, springs]
         forces = constant + slope * rows.U[2, springs]
-        missed = self._missed(forces, stopped, target)
+        missed = self.local.others.norm(self.tangents.missed(constant, slope, stopped, target))
         soft = ~stopped & (np.abs(slope) * w <= SOFT)
         stiff = ~stopped & ~soft
         if self.local.others.any((slope[stiff] > 0.0).any()):
@@ -342,17 +342,7 @@ class SpringRows:
 
     def missed(self) -> float:
         """Return the norm of the errors of the present velocities in the laws of springs."""
-        constant, slope, stopped, target = self.tangents.tangents()
-        return self._missed(constant + slope * self.local.rows.U[2, self.rows], stopped, target)
-
-    def _missed(self, forces: np.ndarray, stopped: np.ndarray, target: np.ndarray) -> float:
-        """Return the norm of the errors of velocities in the laws of springs."""
-        rows, springs = self.local.rows, self.rows
-        w, u, r = rows.diagonal[2, 2, springs], rows.U[2, springs], rows.R[2, springs]
-        missed = np.abs(np.where(stopped, u - target, w * (r - forces)))
-        if self.tangents.functions is not None:
-            self.local.unmet[:] = missed[self.tangents.called]
-        return self.local.others.norm(missed)
+        return self.local.others.norm(self.tangents.missed(*self.tangents.tangents()))
 
     def _pull(self) -> np.ndarray:
         """Return the velocities that the forces of soft springs make."""

@@ -16,7 +16,7 @@ OWN_ORDER = [1, 2, 0]  # and back
 
 
 class CallableSolver(ContactsOnlySolver):
-    """Contacts by a function of the user; other constraints by Gauss-Seidel, in alternation (`ContactsOnlySolver`).
+    """Contacts by a function of the user; other constraints are eliminated (`ContactsOnlySolver`).
 
     The problem is v = W r + q, with every r in its friction cone, |r_T| <= mu r_N, and (v_N + mu |v_T|, v_T) in the dual cone, orthogonal to r.
     Each contact has three components in the order (normal, tangent 1, tangent 2).  Restitution, cohesion and gaps of gap-aware contacts are

@@ -1,4 +1,4 @@
-"""Solution of contacts by a method for contacts only, alternated with the solution of other rows by Gauss-Seidel."""
+"""Solution of contacts by a method for contacts only; other rows are linear equations that are eliminated from its problem (`LinearRows`)."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SolfecError
 from ..kinds import ROW_FAMILIES
 from . import merit
 from .constraint_solver import ConstraintSolver
 from .contact_problem import norm
 from .gauss_seidel import GaussSeidelSolver
+from .linear_rows import LinearRows, refuse_bad_numbers
 from .local_dynamics import LocalDynamics, RowKind
 from .reduced_rows import ReducedRows
 from .report import SolverReport
 
 FRICTION = 4  # place in the law data of a contact
 CONES = tuple(kind for kind, family in ROW_FAMILIES.items() if family.plain_contact and kind != RowKind.OPEN)
-MOST_ALTERNATIONS = 200
+MOST_ALTERNATIONS = 100
+ACCURATE = 0.01  # errors of linear rows, over the accuracy of the contacts
 MOST_TIGHTENINGS = 4  # of the accuracy that a method is asked for, when it reaches it by its own measure but not by the residual
 
 
 class ContactsOnlySolver(ConstraintSolver):
-    """Solver that alternates between contacts, solved by `solve_contacts` of a derived class, and other constraints, solved by Gauss-Seidel.
+    """Solver of contacts by `solve_contacts` of a derived class, whose problem includes what contacts do to one another through other constraints.
 
     Attributes
     ----------
     NAME : str
         Name in reports.
     epsilon : float
-        Accuracy of the laws, over the norm of the free velocity; the alternation ends when other rows have it.
+        Accuracy of the laws, over the norm of the free velocity.
     error : str
-        Outcome of the last solution: 'OK', or 'DIVERGED' when the contacts, the alternation, or the residual of all rows did not reach their
-        accuracy.
+        Outcome of the last solution: 'OK', or 'DIVERGED' when the contacts or the residual of all rows did not reach their accuracy.
     iters : int
         Iterations over contacts in the last solution, summed over the alternations.
     alternations : int
-        Number of solutions of the contacts in the last solution.
+        Number of solutions of the contacts in the last solution, one for each set of tangents of springs.
     """
 
     stored_form = True  # the blocks of W
@@ -50,11 +50,11 @@ class ContactsOnlySolver(ConstraintSolver):
         self.error = "OK"
         self.iters = 0
         self.alternations = 0
-        self._others = GaussSeidelSolver(1e-9, 1000, diagepsilon=1e-12, diagmaxiter=100)
+        self._measures = GaussSeidelSolver(1.0, 1)
 
     @abstractmethod
     def solve_contacts(self, problem: Contacts, accuracy: float) -> tuple[np.ndarray, bool, int]:
-        """Return reactions (3, n) of the contacts with those of other rows fixed, whether they are accurate, and the number of iterations.
+        """Return reactions (3, n) of the contacts, whether they are accurate, and the number of iterations.
 
         `accuracy` is `epsilon`, or less if the method's own measure has proved weaker than the residual.
         """
@@ -77,26 +77,33 @@ class ContactsOnlySolver(ConstraintSolver):
         if not np.isfinite(rows.R[:, :n]).all():
             rows.R[:, :n] = start
             converged = False
-        found = self._others.conclude(local)
+        found = self._measures.conclude(local)
         self.error = "OK" if converged and found.residual <= 2.0 * self.epsilon else "DIVERGED"  # whatever the method says of itself
         return SolverReport(self.iters, math.nan, found.merit, found.residual, self.error, solver=self.NAME)
 
     def _solved(self, local: LocalDynamics, cones: np.ndarray) -> bool:
-        """Solve other rows and contacts alternately, in `local.rows.R`, until the laws of both hold."""
-        rows, n, contacts = local.rows, local.n, local.contacts
-        size, counted = local.free_size(), contacts + np.flatnonzero(rows.driving[contacts:n] == 0)
+        """Solve contacts with the present tangents of other rows, in `local.rows.R`, and draw these anew, until the laws of both hold."""
+        rows, n, size = local.rows, local.n, local.free_size()
+        counted = local.contacts + np.flatnonzero(rows.driving[local.contacts : n] == 0)
+        others = LinearRows(local, cones, ACCURATE * self.epsilon * size, self.command) if n > local.contacts else None
         problem = Contacts(local, cones, self.command) if cones.size else None
         accuracy, tightenings = self.epsilon, 0
         for _ in range(MOST_ALTERNATIONS):
-            solved = n == contacts or self._others.sweep(local, contacts, False).status == "OK"
-            if problem is None:
-                return solved
-            reactions, accurate, iterations = self.solve_contacts(problem, accuracy)
-            problem.take(reactions)
-            self.iters += iterations
-            self.alternations += 1
-            if not accurate or not solved or not np.isfinite(reactions).all():
-                return False
+            if others:
+                if others.draw() and problem:
+                    problem.join(others)
+                if not others.hold():
+                    return False
+            if problem:
+                reactions, accurate, iterations = self.solve_contacts(problem, accuracy)
+                problem.take(reactions)
+                self.iters += iterations
+                self.alternations += 1
+                if not accurate or not np.isfinite(reactions).all():
+                    return False
+            if others:
+                others.hold()
+                others.measure()
             local.velocities(rows.U)
             merit.evaluate(local)
             left = norm(rows.residual[cones])
@@ -119,12 +126,12 @@ class Contacts:
     diagonal : (3, 3, n) float64
     friction : (n,) float64
     prepared
-        What the method makes of W, which stays the same through an alternation; None at first.
+        What the method makes of W; None until it has made it, and when other rows have changed W.
     """
 
     def __init__(self, local: LocalDynamics, cones: np.ndarray, command: str):
         rows, n = local.rows, local.n
-        self.local, self.cones, self._command = local, cones, command
+        self.local, self.cones = local, cones
         form = ReducedRows(local)
         self.free, self.cohesion = form.q, form.cohesion[: local.n]
         self.friction = rows.law[FRICTION, cones].copy()
@@ -137,16 +144,31 @@ class Contacts:
         self.row, self.column, self.off_diagonal = number[row[inner]], number[column[inner]], block[..., inner]
         self.diagonal = rows.diagonal[..., cones]
         self.prepared: Any = None
-        self._check()
+        self._through: Any = None
+        refuse_bad_numbers(local, cones, self.free, command)
+
+    def join(self, others: LinearRows) -> None:
+        """Let W be that of contacts together with other rows."""
+        if self._through is None:
+            self._alone = self.matrix([0, 1, 2]).tocsr()
+        self._through, self.prepared = others.through(), None
+        joint = (self._alone - self._through).tobsr((3, 3))
+        n = self.friction.size
+        row, blocks = np.repeat(np.arange(n), np.diff(joint.indptr)), joint.data.transpose(1, 2, 0)
+        inner = row == joint.indices
+        self.row, self.column, self.off_diagonal = row[~inner], joint.indices[~inner], blocks[..., ~inner]
+        self.diagonal = blocks[..., inner]
 
     def right_side(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return free velocities, which include the reactions of other constraints, and reactions to start from, both (3, n)."""
+        """Return free velocities, in which other constraints hold beside reactions to start from, and these reactions, both (3, n)."""
         rows, cones = self.local.rows, self.cones
         kept = rows.R[:, cones].copy()
         rows.R[:, cones] = 0.0
         free = self.local.velocities(rows.U)[:, cones] - rows.B[:, cones] + self.free[:, cones]
         rows.R[:, cones] = kept
         kept[2] += self.cohesion[cones]
+        if self._through is not None:
+            free += (self._through @ kept.T.ravel()).reshape(-1, 3).T
         return free, kept
 
     def matrix(self, components: list[int]):
@@ -165,11 +187,3 @@ class Contacts:
         reactions = np.array(reactions)
         reactions[2] -= self.cohesion[self.cones]
         self.local.rows.R[:, self.cones] = reactions
-
-    def _check(self) -> None:
-        """Raise an error that names numbers that are not finite, which no method can use."""
-        rows = self.local.rows
-        bad = ~np.isfinite(self.free[:, self.cones]).all(axis=0) | ~np.isfinite(rows.diagonal[..., self.cones]).all(axis=(0, 1))
-        if bad.any():
-            where = self.local.name(int(self.cones[np.argmax(bad)]))
-            raise SolfecError(f"{self._command}: {where} has a free velocity or a W that is not finite")

@@ -19,7 +19,7 @@ ATTEMPTS = 4  # with smaller tolerances
 
 
 class SiconosSolver(ContactsOnlySolver):
-    """Contacts by Siconos; see `ContactsOnlySolver` for other constraints.
+    """Contacts by Siconos; other constraints are eliminated (`ContactsOnlySolver`).
 
     Parameters
     ----------

@@ -98,6 +98,15 @@ class SpringTangents:
         """Return p and g of the tangent R_N = p + g U_N of every row at its present U and R, whether U_N is held, and at what rate."""
         return tuple(np.concatenate(parts) for parts in zip(self._tangents_of_springs(), self._lines_of_drives(), strict=True))
 
+    def missed(self, constant: np.ndarray, slope: np.ndarray, stopped: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Return the errors of present velocities in the laws of springs, given the present `tangents`; note those of Python functions in `local.unmet`."""
+        rows = self.local.rows
+        w, u, r = rows.diagonal[2, 2, self.rows], rows.U[2, self.rows], rows.R[2, self.rows]
+        missed = np.abs(np.where(stopped, u - target, w * (r - constant - slope * u)))
+        if self.functions is not None:
+            self.local.unmet[:] = missed[self.called]
+        return missed
+
     def _lines_of_drives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         count = self.drives.size
         constant, slope, target, held = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, np.int32)
