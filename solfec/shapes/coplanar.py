@@ -10,6 +10,7 @@ from math import atan2
 
 import numpy as np
 
+from ..tables import ranges
 from .connected import components
 from .vectors import cross
 
@@ -80,25 +81,23 @@ def _outline(points, corners, normal) -> tuple[int, ...]:
     return tuple(r[3] for r in ring[start:] + ring[:start])
 
 
-def half_edge_neighbours(faces) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (one, two) of faces sharing an edge in opposite senses, each pair listed from both sides."""
-    owner = {}
-    for number, face in enumerate(faces):
-        for edge in zip(face, face[1:] + face[:1]):
-            owner[edge] = number
-    pairs = [(number, owner[b, a]) for (a, b), number in owner.items() if (b, a) in owner]
-    table = np.array(pairs, np.intp).reshape(-1, 2)
-    return table[:, 0], table[:, 1]
+def half_edge_neighbours(corner: np.ndarray, following: np.ndarray, face: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs (one, two) of faces that share an edge in opposite senses, each pair listed from both sides.
+
+    `corner`, `following` and `face` list every edge of every face: its first and second vertex, and the number of the face.
+    """
+    count = int(corner.max()) + 1
+    edge, opposite = corner * count + following, following * count + corner
+    order = np.argsort(edge, kind="stable")
+    place = np.searchsorted(edge[order], opposite, side="right") - 1  # the last face with that edge, if surfaces are not closed
+    known = (place >= 0) & (edge[order[place]] == opposite)
+    return face[known], face[order[place[known]]]
 
 
-def face_normals(points: np.ndarray, faces) -> np.ndarray:
-    """Unit normals (nf, 3) of polygons (area vectors); zero where a face has no area."""
-    counts = np.array([len(f) for f in faces])
-    flat = np.array([v for f in faces for v in f])
-    following = np.array([v for f in faces for v in f[1:] + f[:1]])
-    start = np.cumsum(counts) - counts
-    base = points[np.repeat(flat[start], counts)]
-    area = np.add.reduceat(cross(points[flat] - base, points[following] - base), start, axis=0)
+def face_normals(points: np.ndarray, corner: np.ndarray, following: np.ndarray, start: np.ndarray, face: np.ndarray) -> np.ndarray:
+    """Return unit normals (nf, 3) of polygons (area vectors), whose edges begin at `start`; zero where a face has no area."""
+    base = points[corner[start]][face]
+    area = np.add.reduceat(cross(points[corner] - base, points[following] - base), start, axis=0)
     length = np.sqrt((area**2).sum(1, keepdims=True))
     return np.divide(area, length, out=np.zeros_like(area), where=length > 0.0)
 
@@ -120,19 +119,26 @@ def merged(points: np.ndarray, faces, surfaces: np.ndarray):
     faces, surfaces
         The arguments themselves when there is nothing to merge.
     """
-    one, two = half_edge_neighbours(faces)
-    normals = face_normals(points, faces)
+    counts = np.array([len(f) for f in faces])
+    face, start = np.repeat(np.arange(len(faces)), counts), np.cumsum(counts) - counts
+    corner, following = np.array([v for f in faces for v in f]), np.array([v for f in faces for v in f[1:] + f[:1]])
+    one, two = half_edge_neighbours(corner, following, face)
+    normals = face_normals(points, corner, following, start, face)
     near = (surfaces[one] == surfaces[two]) & (np.einsum("ij,ij->i", normals[one], normals[two]) > 0.99)
     if not near.any():
         return faces, surfaces
-    tolerance = COPLANAR * np.ptp(points, axis=0).max()
-    height = {}
-    for f, g in zip(one[near].tolist(), two[near].tolist()):
-        height[f, g] = np.abs((points[list(faces[g])] - points[faces[f][0]]) @ normals[f]).max()
-    pairs = [(f, g) for f, g in height if f < g and max(height[f, g], height.get((g, f), np.inf)) <= tolerance]
-    if not pairs:
+    one, two = one[near], two[near]
+    each = ranges(start[two], counts[two])
+    plane = np.repeat(one, counts[two])
+    height = np.abs(((points[corner[each]] - points[corner[start[plane]]]) * normals[plane]).sum(1))
+    flush = np.maximum.reduceat(height, np.cumsum(counts[two]) - counts[two]) <= COPLANAR * np.ptp(points, axis=0).max()
+    if not flush.any():
         return faces, surfaces
-    labels = components(len(faces), *zip(*pairs))
+    one, two = one[flush], two[flush]
+    mutual = np.isin(one * len(faces) + two, two * len(faces) + one)
+    if not mutual.any():
+        return faces, surfaces
+    labels = components(len(faces), one[mutual], two[mutual])
     first = np.unique(labels, return_index=True)[1]
     sums = np.zeros((len(first), 3))
     np.add.at(sums, labels, normals)

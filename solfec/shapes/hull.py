@@ -112,8 +112,10 @@ def hull_faces(points: np.ndarray) -> list[tuple[int, ...]]:
     neighbour = qhull.neighbors[face, side]
     linked = set(zip(face.tolist(), neighbour.tolist()))
     pairs = np.array([(f, g) for f, g in linked if f < g and (g, f) in linked], np.int32).reshape(-1, 2)
-    labels = components(len(simplices), *pairs.T)
     triangles = oriented(points, simplices, normals)
+    if not len(pairs):
+        return triangles
+    labels = components(len(simplices), *pairs.T)
     first = np.unique(labels, return_index=True)[1]
     outlines = polygons(points, labels, triangles, normals[first])
     return outlines if outlines is not None else triangles
