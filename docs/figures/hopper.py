@@ -7,7 +7,7 @@ from pathlib import Path
 from gallery import picture
 from make import HERE, in_directory, run
 
-VIEW = ("--time", "0.3", "--result", "mises", "--range", "0,1E5", "--look", "front", "--ortho", "--hide", "5", "--hide", "6")
+VIEW = ("--time", "1.3", "--result", "mises", "--range", "0,1E5", "--look", "front", "--ortho", "--hide", "5", "--hide", "6")
 
 
 def main(directory: Path) -> None:

@@ -17,7 +17,7 @@ BESIDE = "look -60,20"
 PICTURES = {  # input: words, results, commands of the viewer
     "arch": (("0.1066",), "arch/0.1066", ("result |v|", "look -75,12", "fit")),
     "block-sliding": ((), "block-sliding", (BESIDE, "fit")),
-    "coupling/hopper": (("near", "150", "1", "0.8"), "coupling/hopper-near-150-1", ("result mises", "look front", "hide 5", "hide 6", "seek to 0.3", "fit")),
+    "coupling/hopper": (("near", "150", "1", "0.8"), "coupling/hopper-near-150-1", ("result mises", "look front", "hide 5", "hide 6", "seek to 1.3", "fit")),
     "coupling/rock-fill": (("400",), "coupling/rock-fill-400-auto", ("result |d|", "look -80,10", "hide front", "fit")),
     "cracked-arch": ((), "cracked-arch/0.2", ("result |d|", "look -72,8", "fit")),
     "cross-check/arch": ((), "cross-check/arch", ("result R", "look -75,10", "fit")),

@@ -1,8 +1,9 @@
 """A hopper with a slot, whose grains are deformable everywhere, or only near the outlet (BODY_SWITCH), or nowhere.
 
-    solfec -w inp/coupling/hopper.py [all | near | none] [grains] [seed] [seconds]
+    solfec -w inp/coupling/hopper.py [all | near | none] [grains] [seed] [seconds] [rest]
 
-The run ends when 35 % of the mass is out. It prints the mass that flows out per second, from 10 % on, and how long it took.
+Rigid grains come to rest on a closed gate for `rest` seconds (1); with 0 they fall from their loose grid. Then it opens, and the run ends when
+35 % of the mass is out. It prints the mass that flows out per second, from 10 % on, and how long the discharge took.
 """
 
 import math
@@ -14,6 +15,7 @@ method = arguments[0] if arguments else 'near'
 count = int(arguments[1]) if len(arguments) > 1 else 30
 seed = int(arguments[2]) if len(arguments) > 2 else 1
 duration = float(arguments[3]) if len(arguments) > 3 else 10.0
+rest = float(arguments[4]) if len(arguments) > 4 else 1.0
 if method not in ('all', 'near', 'none'):
     raise ValueError('hopper.py: the first argument is %r; it must be all, near or none' % method)
 D, STEP, CELLS = 0.1, 2E-3, 2  # greatest diameter of grains, step, elements along each side of the mesh round a grain
@@ -52,6 +54,7 @@ for side in (-1, 1):
     BODY(solfec, 'OBSTACLE', prism([(at[1], rise), (at[1], top), (at[2], top), (at[2], rise)], 0, D, 2), rubber)
 for low in (-D, 1.01 * D):
     BODY(solfec, 'OBSTACLE', prism([(-WIDTH, GONE), (WIDTH, GONE), (WIDTH, top), (-WIDTH, top)], low, low + 0.99 * D, 3), rubber)
+gate = BODY(solfec, 'OBSTACLE', prism([(-0.5 * SLOT, -0.5 * D), (0.5 * SLOT, -0.5 * D), (0.5 * SLOT, 0), (-0.5 * SLOT, 0)], 0, D, 2), rubber)
 
 
 class Grain:
@@ -64,27 +67,19 @@ class Grain:
         shape = prism([(x + half * math.cos(angle), z + half * math.sin(angle)) for angle in ring], 0, D, 1)
         corners = [(x - half, 0), (x + half, 0), (x + half, D), (x - half, D)]
         self.mesh = HEX([number for level in (z - half, z + half) for px, py in corners for number in (px, py, level)], CELLS, CELLS, CELLS, 1, [1] * 6)
-        if method == 'all':
-            self.body = BODY(solfec, 'FINITE_ELEMENT', shape, rubber, mesh=self.mesh)
-            self.soften()
-        else:
-            self.body = BODY(solfec, 'RIGID', shape, rubber)
+        self.body = BODY(solfec, 'RIGID', shape, rubber)
         self.mass = self.body.mass
-
-    def soften(self):
-        """Let a deformable grain move implicitly, with some damping."""
-        self.body.scheme, self.body.damping = 'DEF_LIM', 1E-4
 
     def height(self):
         """Return the height over the outlet."""
         return self.start[2] + DISPLACEMENT(self.body, self.start)[2]
 
     def switch(self, kind):
-        """Become rigid or deformable; return the energy that is lost."""
+        """Become rigid or deformable; a deformable grain moves implicitly, with some damping. Return the energy that is lost."""
         if kind == 'RIGID':
             return BODY_SWITCH(self.body, kind)
         energy = BODY_SWITCH(self.body, kind, mesh=self.mesh)
-        self.soften()
+        self.body.scheme, self.body.damping = 'DEF_LIM', 1E-4
         return energy
 
 
@@ -92,6 +87,11 @@ random.seed(seed)
 grains = [Grain(x + random.uniform(-0.03, 0.03) * D, z) for x, z in places[:count]]
 total = sum(grain.mass for grain in grains)
 flown, lost, switching = [], [], [0.0]  # (time, mass below the outlet), energies, seconds
+
+
+def kind_at(height):
+    """Return the kind of a grain at a height over the outlet."""
+    return 'FINITE_ELEMENT' if method == 'all' or method == 'near' and BELOW < height < NEAR else 'RIGID'
 
 
 def look():
@@ -104,7 +104,7 @@ def look():
             grains.remove(grain)
             DELETE(solfec, grain.body)
         elif method == 'near':
-            kind = 'FINITE_ELEMENT' if BELOW < height < NEAR else 'RIGID'
+            kind = kind_at(height)
             if kind != grain.body.kind:
                 begin = time.process_time()
                 lost.append(grain.switch(kind))
@@ -120,17 +120,23 @@ def crossing(part):
     return before + (after - before) * (part - less) / (more - less)
 
 
-CALLBACK(solfec, 5 * STEP, (), look)
 OUTPUT(solfec, 0.1)
 if not VIEWER() and solfec.mode == 'WRITE':
+    if rest:
+        RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 1000), rest)
+    DELETE(solfec, gate)
+    for grain in grains:
+        if kind_at(grain.height()) != 'RIGID':
+            lost.append(grain.switch('FINITE_ELEMENT'))
+    CALLBACK(solfec, 5 * STEP, (), look)
     begin = time.process_time()
     RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 1000), duration)
     took = time.process_time() - begin
     if flown[-1][1] < LAST:
-        raise SystemExit('hopper.py: only %.3f of the mass is out after %g s; the last argument gives it more time' % (flown[-1][1], duration))
+        raise SystemExit('hopper.py: only %.3f of the mass is out after %g s; the fourth argument gives it more time' % (flown[-1][1], duration))
     first, last = [crossing(part) for part in (FIRST, LAST)]
     rate = (LAST - FIRST) * total / (last - first)
     print('%s, %d grains, seed %d: %.3f of the mass out in %.2f s, %.2f kg/s, %.1f s of processor' % (
-        method, count, seed, flown[-1][1], flown[-1][0], rate, took))
+        method, count, seed, flown[-1][1], flown[-1][0] - rest, rate, took))
     if method == 'near':
-        print('%d switches, %.1f s of processor; they lost %.2g J' % (len(lost), switching[0], sum(lost)))
+        print('%d switches, %.1f s of processor after the start; they lost %.2g J' % (len(lost), switching[0], sum(lost)))

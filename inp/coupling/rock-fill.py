@@ -1,8 +1,9 @@
 """A slice of a rock-fill dam: irregular stones fall between two plates and come to rest (the second example of the Saladyn paper).
 
-    solfec -w inp/coupling/rock-fill.py [stones] [auto | sweeps | siconos | lmgc90] [seconds]
+    solfec -w inp/coupling/rock-fill.py [stones] [auto | sweeps | siconos | lmgc90] [seconds] [results]
 
-At the end it prints where the stones lie, what the ground carries, and the work of the solver.
+At the end it prints where the stones lie, what the ground carries, and the work of the solver. With a directory of results of as many stones
+they start from its last state, at rest.
 """
 
 import math
@@ -13,9 +14,10 @@ arguments = NON_SOLFEC_ARGV() or []
 count = int(arguments[0]) if arguments else 200
 method = arguments[1] if len(arguments) > 1 else 'auto'
 duration = float(arguments[2]) if len(arguments) > 2 else 2.5
+earlier = arguments[3] if len(arguments) > 3 else None
 SIZE, STEP, FRICTION = 0.5, 2E-3, 0.5  # least and greatest radius: SIZE, 1.5 SIZE
 
-solfec = SOLFEC('DYNAMIC', STEP, 'out/coupling/rock-fill-%d-%s' % (count, method), contacts='MANIFOLD')
+solfec = SOLFEC('DYNAMIC', STEP, 'out/coupling/rock-fill-%d-%s%s' % (count, method, '-from-rest' if earlier else ''), contacts='MANIFOLD')
 SURFACE_MATERIAL(solfec, model='SIGNORINI_COULOMB', friction=FRICTION)
 rock = BULK_MATERIAL(solfec, density=2600, label='rock')
 GRAVITY(solfec, (0, 0, -9.81))
@@ -46,6 +48,11 @@ for _ in range(14):
     length = math.sqrt(sum(x * x for x in direction)) / random.uniform(0.75, 1.0)
     points += [x / length for x in direction]
 stones = [BODY(solfec, 'RIGID', stone, rock) for stone in PACKING(count, (0, 0, 0.1), (width, depth, height), (SIZE, 1.5 * SIZE), HULL(points, 1, 1))]
+if earlier:
+    INITIALIZE_STATE(solfec, earlier, 1E9)
+    for stone in stones:
+        INITIAL_VELOCITY(stone, (0, 0, 0), (0, 0, 0))
+start = [stone.conf[9:] for stone in stones]
 
 if method == 'siconos':
     solver = SICONOS_SOLVER(1E-4, 1000)
@@ -61,9 +68,12 @@ def note():
     return 1
 
 
-def told(heights, carried, kinetic, contacts, sweeps, seconds):
+def told(centres, carried, kinetic, contacts, sweeps, seconds):
     """Print the end state and the work."""
-    height = sum(heights) / count
+    height = sum(centre[2] for centre in centres) / count
+    if earlier:
+        moved = sorted(math.dist(one, other) for one, other in zip(start, centres))
+        print('half of the stones moved by less than %.2g m, 99 %% by less than %.2g m' % (moved[count // 2], moved[99 * count // 100]))
     print('%d stones, %s: mean height %.3f m, the ground carries %.3f of the weight, kinetic energy %.1e of the potential one' % (
         count, method, height, carried / weight, kinetic / (weight * height)))
     print('%.1f iterations a step, %.1f s, %d contacts' % (sweeps, seconds, contacts))
@@ -71,8 +81,9 @@ def told(heights, carried, kinetic, contacts, sweeps, seconds):
 
 def by_lmgc90():
     """Let LMGC90 find contacts, integrate and solve; nothing is written."""
+    from solfec.coupling.lmgc90 import helper
     from solfec.coupling.toolbox import Buffer, LmgcModeler
-    start, modeler, buffer = time.time(), LmgcModeler(solfec, duration), Buffer()
+    begin, modeler, buffer = time.time(), LmgcModeler(solfec, duration, process=helper(patience=600)), Buffer()
     with modeler.process:
         modeler.advance(int(round(duration / STEP)))
     modeler.pull(buffer)
@@ -80,17 +91,18 @@ def by_lmgc90():
     speed = [sum(v * v for v in buffer.bodies.velocity[k]) for k in rows]
     kinetic = sum(0.5 * buffer.bodies.mass[k] * v for k, v in zip(rows, speed))
     carried = abs(buffer.interactions.resultants([ground.id])[0][2])
-    told([buffer.bodies.centre[k][2] for k in rows], carried, kinetic, len(buffer.interactions.gap), modeler.iterations / (duration / STEP), time.time() - start)
+    told([buffer.bodies.centre[k] for k in rows], carried, kinetic, len(buffer.interactions.gap), modeler.iterations / (duration / STEP), time.time() - begin)
+    print('LMGC90 left %d of %d steps unsolved' % (modeler.unsolved, int(round(duration / STEP))))
 
 
-CALLBACK(solfec, 10 * STEP, (), note)
+CALLBACK(solfec, STEP, (), note)
 moving = set(stone.id for stone in stones)
 if VIEWER() or solfec.mode != 'WRITE':
     pass
 elif method == 'lmgc90':
     by_lmgc90()
 else:
-    start = time.time()
+    begin = time.time()
     RUN(solfec, solver, duration)
     carried = abs(sum(c.R[2] * c.base[8] for c in solfec.constraints if ground.id in [body.id for body in c.adjbod]))
-    told([stone.conf[11] for stone in stones], carried, ENERGY(solfec)[0], solfec.ncon, 1.0 * sum(iterations) / len(iterations), time.time() - start)
+    told([stone.conf[9:] for stone in stones], carried, ENERGY(solfec)[0], solfec.ncon, 1.0 * sum(iterations) / len(iterations), time.time() - begin)

@@ -321,11 +321,13 @@ class FiniteElements(Record):
 
     def append(self, bodies: BodyTable) -> bool:
         """Take up bodies that have come behind the others; False where all arrays are to be made anew instead."""
-        new = FiniteElements(bodies, self.behind)
-        if not new.count:
+        if not (bodies.view("kind")[self.behind :] == BodyKind.FINITE_ELEMENT).any():
             self.behind = bodies.n
             return True
-        if not (self.count and self._alone and new._alone and self.assembly.has_groups_of(new.assembly)):
+        if not (self.count and self._alone):
+            return False
+        new = FiniteElements(bodies, self.behind)
+        if not (new._alone and self.assembly.has_groups_of(new.assembly)):
             return False
         nodes, elements = int(self.first[-1]), int(self.first_element[-1])
         self.extend(
