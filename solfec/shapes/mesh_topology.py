@@ -165,14 +165,14 @@ class MeshTopology:
         other = self.renewed()
         other.node_count, other.element_ptr = node_count, np.concatenate(([0], np.cumsum(sizes[chosen])))
         other.element_nodes = numbers[self.element_nodes[np.repeat(chosen, sizes)]]
-        kept = chosen[self.face_element]
-        other.face_element = (np.cumsum(chosen) - 1)[self.face_element[kept]]
-        other.face_index, other.face_size, nodes = self.face_index[kept], self.face_size[kept], self.face_nodes[kept]
-        other.face_nodes = np.where(nodes < 0, -1, numbers[nodes])
-        neighbour = self.face_neighbour[kept]
-        there = (neighbour >= 0) & kept[neighbour]
-        other.face_neighbour = np.where(there, (np.cumsum(kept) - 1)[neighbour], -1)
-        return self._pass_on(other, face_surface[kept])
+        faces = np.flatnonzero(chosen[self.face_element])
+        place, behind = np.full(len(self.face_element) + 1, -1), np.append(numbers, -1)  # number -1, no node or face, stays -1
+        place[faces] = np.arange(len(faces))
+        other.face_element = (np.cumsum(chosen) - 1)[self.face_element[faces]]
+        other.face_index, other.face_size = self.face_index[faces], self.face_size[faces]
+        other.face_nodes = behind[self.face_nodes[faces]]
+        other.face_neighbour = place[self.face_neighbour[faces]]
+        return self._pass_on(other, face_surface[faces])
 
     def _pass_on(self, other: MeshTopology, face_surface: np.ndarray) -> MeshTopology:
         """Complete a topology of elements of this one."""
