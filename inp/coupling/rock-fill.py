@@ -49,7 +49,9 @@ for _ in range(14):
     points += [x / length for x in direction]
 stones = [BODY(solfec, 'RIGID', stone, rock) for stone in PACKING(count, (0, 0, 0.1), (width, depth, height), (SIZE, 1.5 * SIZE), HULL(points, 1, 1))]
 if earlier:
-    INITIALIZE_STATE(solfec, earlier, 1E9)
+    from solfec import results
+    with results.open(earlier) as run:
+        INITIALIZE_STATE(solfec, earlier, float(run.times[-1]))
     for stone in stones:
         INITIAL_VELOCITY(stone, (0, 0, 0), (0, 0, 0))
 start = [stone.conf[9:] for stone in stones]
