@@ -1,8 +1,8 @@
 """Times whole inputs of the kinds that users of Solfec-1.0 run.  Run: python benchmarks/legacy_like.py [--threads 1 2] [--repeat N] [--quick] [row ...].
 
 Each row is an input of `inp/`, run by `solfec profile` in a process of its own; with several numbers of threads and repeats they take turns,
-so that all of them meet the same noise.  A row shows the median of the repeats: milliseconds per step and of its phases, bodies' contacts, iterations,
-the largest residual, and the peak of memory.  Goals were set for a core with 24 GB/s and 53 GFLOP/s; they scale with the machine's slower figure.
+so that all of them meet the same noise.  A row shows medians of the repeats, milliseconds per step and of its phases and the peak of memory; and of one run,
+since these are the same in all, the largest number of contacts, mean iterations and the largest residual.  Goals were set for a core with 24 GB/s and 53 GFLOP/s; they scale with the machine's slower figure.
 Writes benchmarks/results/legacy-like-<time>.json.
 """
 
@@ -64,7 +64,7 @@ def summary(name: str, threads: int, runs: list[dict]) -> dict:
         "row": name, "threads": threads, "steps": steps,
         "ms_per_step": median(1e3 * run["seconds"]["steps"] / steps for run in runs),
         "phases": {phase: median(1e3 * run["seconds"][phase] / steps for run in runs) for phase in PHASES},
-        "contacts": max(runs[0]["constraints"]), "iterations": sum(runs[0]["iterations"]) / steps, "residual": max(runs[0]["residuals"]),
+        "contacts": max(runs[0]["contacts"]), "iterations": sum(runs[0]["iterations"]) / steps, "residual": max(runs[0]["residuals"]),
         "megabytes": median(run["megabytes of memory"] for run in runs), "input_seconds": median(run["seconds"]["input"] for run in runs),
     }  # fmt: skip
 
@@ -91,7 +91,7 @@ def main() -> int:
             row["goal_ms"] = None if goal is None or options.quick else goal * slower
             listed.append(row)
             wanted = "" if row["goal_ms"] is None else f" (goal {row['goal_ms']:.2f})"
-            print(f"{name}, threads {threads}: {row['ms_per_step']:.3f} ms a step{wanted}, {row['contacts']} constraints, {row['iterations']:.1f} iterations, "
+            print(f"{name}, threads {threads}: {row['ms_per_step']:.3f} ms a step{wanted}, {row['contacts']} contacts, {row['iterations']:.1f} iterations, "
                   f"residual {row['residual']:.1e}, {row['megabytes']:.0f} MB\n    "
                   + "  ".join(f"{phase} {spent:.3f}" for phase, spent in row["phases"].items()), flush=True)  # fmt: skip
     folder = Path(__file__).parent / "results"

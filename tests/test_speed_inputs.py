@@ -21,7 +21,7 @@ def test_rows_of_the_benchmark_run_and_touch(name):
     found = legacy_like.summary(name, 1, [legacy_like.profile(name, quick=True, threads=1)])
     assert found["steps"] > 0 and 0 < found["ms_per_step"] and 50 < found["megabytes"] < 500
     assert found["contacts"] > 0 or name in APART
-    assert found["residual"] < 0.1
+    assert found["residual"] < 0.02  # sweeps end by the change of reactions, 1E-3, where residuals may be ten times as large
 
 
 def test_stacks_do_not_sink(solfec):

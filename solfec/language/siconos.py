@@ -60,4 +60,4 @@ class SICONOS_SOLVER(Solver):
 
     error = _outcome("error", str, "'OK' or 'DIVERGED', of the last solution.")
     iters = _outcome("iters", int, "Iterations of Siconos in the last solution.")
-    alternations = _outcome("alternations", int, "Solutions of the contacts in the last solution; more than one where there are springs, motors, limits or rigid links, too.")
+    alternations = _outcome("alternations", int, "Solutions of the contacts in the last solution; more than one where there are springs, motors, limits or rigid links, too, or Siconos' own measure is weaker than the residual.")

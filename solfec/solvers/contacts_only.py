@@ -39,7 +39,7 @@ class ContactsOnlySolver(ConstraintSolver):
     iters : int
         Iterations over contacts in the last solution, summed over the alternations.
     alternations : int
-        Number of solutions of the contacts in the last solution, one for each set of tangents of springs.
+        Number of solutions of the contacts in the last solution, one for each set of tangents of springs, and for each smaller accuracy that the method is asked for.
     """
 
     stored_form = True  # the blocks of W

@@ -41,6 +41,8 @@ class KeptColumns:
             self._forget()
         opened(_touched_nodes(*tables, solver.rows, solver.dof_first, self._touched))
         if self._needed(self._touched > 0) > MOST_KEPT:
+            self._forget()
+            self.values = np.zeros(0)
             return False
         if self._used + self._needed((self._touched > 0) & (self.place < 0)) > MOST_KEPT:
             self._forget()
@@ -64,7 +66,7 @@ class KeptColumns:
         self.place[nodes] = self._used + np.cumsum(lengths) - lengths
         self._used += int(lengths.sum())
         if self._used > len(self.values):
-            larger = np.zeros(self._used + self._used // 4)
+            larger = np.zeros(min(self._used + self._used // 4, MOST_KEPT))
             larger[: len(self.values)] = self.values
             self.values = larger
         rank = np.arange(len(nodes)) - np.searchsorted(owner, owner)  # among the new nodes of its body

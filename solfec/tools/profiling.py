@@ -54,7 +54,7 @@ class Profile:
     frames, calls : int
         Numbers of frames, and of calls of callbacks.
     steps : list of dict, one of each step
-        Seconds by names of `PARTS`; 'time', the model's at the end of the step; numbers 'iterations', 'constraints' and 'residual'; 'solver', its name.
+        Seconds by names of `PARTS`; 'time', the model's at the end of the step; numbers 'iterations', 'constraints', 'contacts' (those among them) and 'residual'; 'solver', its name.
     kernels : dict of dict
         By phase and by name of the kernel: [number of calls, seconds].
     megabytes, peak : float
@@ -99,7 +99,8 @@ class Profile:
             "seconds": {"all": self.total, "input": self.total - self.run, "run": self.run, "steps": self.stepping, **self.phases, "output": self.output,
                         "callbacks": self.callbacks, "rest": self.rest},
             "steps": len(self.steps), "frames": self.frames, "calls of callbacks": self.calls, "iterations": [step["iterations"] for step in self.steps],
-            "constraints": [step["constraints"] for step in self.steps], "residuals": [step["residual"] for step in self.steps], "kernels": listed, "megabytes of results": self.megabytes,
+            "constraints": [step["constraints"] for step in self.steps], "contacts": [step["contacts"] for step in self.steps],
+            "residuals": [step["residual"] for step in self.steps], "kernels": listed, "megabytes of results": self.megabytes,
             "megabytes of memory": self.peak, "advice": advice(self),
         }  # fmt: skip
 
@@ -190,7 +191,7 @@ class Clocks:
                 self._step = None
                 step["BETWEEN"] = max(taken - sum(step.values()), 0.0)
                 report = domain.report
-                step |= {"time": domain.time, "constraints": domain.constraints.n, "iterations": report.iterations if report else 0}
+                step |= {"time": domain.time, "constraints": domain.constraints.n, "contacts": domain.constraints.n - domain.constraints.user_count, "iterations": report.iterations if report else 0}
                 step["residual"] = float(report.residual) if report else 0.0
                 step["solver"] = report.solver if report else ""
                 self.profile.steps.append(step)
