@@ -27,7 +27,7 @@ class Figures:
     Attributes
     ----------
     change : ndarray (6,)
-        Changes of energies, in the order of `Energy`.
+        Changes of energies in time steps, in the order of `Energy`: without what births, deletions and changes of states brought.
     size : float
         The largest energy, the unit of relative errors.
     missing : float
@@ -35,7 +35,9 @@ class Figures:
     created : float
         Work of contacts and friction where it is above zero, as a part of `size`.
     momentum : float
-        Error of linear momentum in the last step, as a part of the largest impulse.
+        Error of linear momentum in the last step, as a part of the largest impulse; 0 if states were set after it.
+    culprit : str
+        Name of a body whose own error is more than half of `missing`; '' if there is none, or if it is gone.
     """
 
     change: np.ndarray
@@ -43,18 +45,21 @@ class Figures:
     missing: float
     created: float
     momentum: float
+    culprit: str = ""
 
 
 class Balance:
     """Energy and momentum of one run.
 
-    There are no figures in quasi-statics, which has no inertia, nor if bodies are born, deleted or set to other states during the run.
-    It costs time only at the run's ends.
+    There are no figures in quasi-statics, which has no inertia.  Births, deletions and changes of states in mid run are not part of
+    the balance.  It costs time only at the run's ends, and at these events.
     """
 
     def __init__(self, domain: Domain):
+        self._first = domain.step_number
         self._energy = domain.energy() if domain.dynamic else None
-        self._start, self._first = self._state(domain), domain.step_number
+        self._edited = domain.edited_energy.total.copy()
+        self._ids, self._of_bodies = domain.bodies.view("id").copy(), accounted(domain.bodies.view("energy"))
 
     def _pushed(self, domain: Domain) -> float:
         """Return the energy that the forces of the last step would give to free bodies at rest, times steps: smaller changes of a model at rest are rounding."""
@@ -62,23 +67,38 @@ class Balance:
         impulse = domain.step * domain.bodies.triples.force[:, at]
         return 0.5 * (domain.step_number - self._first) * float((impulse**2 / mass).sum())
 
-    @staticmethod
-    def _state(domain: Domain) -> tuple[int, int]:
-        return domain.bodies.edits, domain.state_changes
-
     def figures(self, domain: Domain) -> Figures | None:
         """Return the figures at the end of the run; None if there is nothing to compare."""
-        if self._energy is None or self._start != self._state(domain) or domain.step_number == self._first:
+        if self._energy is None or domain.step_number == self._first:
             return None
         last = domain.energy()
-        change = last - self._energy
+        edited = domain.edited_energy.total - self._edited
+        change = last - self._energy - edited
         at_rest = max(self._pushed(domain), driven(domain), ROUNDING * np.abs(last).max())
-        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], at_rest)
+        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], np.abs(edited).max(), at_rest)
         if not size > 0.0:
             return None
-        missing = change[Energy.KINETIC] + change[Energy.INTERNAL] + change[Energy.DISSIPATED] - change[Energy.EXTERNAL]
+        missing = float(accounted(change))
         created = max(change[Energy.CONTACT] + change[Energy.FRICTION], 0.0)  # in impacts one of both may be positive
-        return Figures(change, size, abs(missing) / size, created / size, momentum_error(domain))
+        momentum = momentum_error(domain) if domain.edited_energy.step < domain.step_number else 0.0
+        return Figures(change, size, abs(missing) / size, created / size, momentum, self._culprit(domain, missing))
+
+    def _culprit(self, domain: Domain, missing: float) -> str:
+        """Return the name of the body that makes more than half of the error, or ''."""
+        bodies = domain.bodies
+        if not bodies.n:
+            return ""
+        ids = bodies.view("id")
+        errors = accounted(bodies.view("energy"))
+        old, new = np.intersect1d(self._ids, ids, assume_unique=True, return_indices=True)[1:]
+        errors[new] -= self._of_bodies[old]
+        nearest = int(np.argmin(np.abs(errors - missing)))  # larger ones come from births and changes of states
+        return bodies.name(int(ids[nearest])) if abs(errors[nearest] - missing) < 0.5 * abs(missing) else ""
+
+
+def accounted(energy: np.ndarray) -> np.ndarray:
+    """Return the part of energies, of shape (6, ...), that time steps should not change: kinetic + internal + dissipated - external."""
+    return energy[Energy.KINETIC] + energy[Energy.INTERNAL] + energy[Energy.DISSIPATED] - energy[Energy.EXTERNAL]
 
 
 def driven(domain: Domain) -> float:
@@ -133,8 +153,9 @@ def warning(figures: Figures, dashpots: bool) -> str:
             "reactions are not those of the laws (take a smaller step, or a more accurate solver)"
         )
     if figures.missing > MOST_ENERGY:
+        where = f", most of it in {figures.culprit}" if figures.culprit else ""
         return (
-            f"{100 * figures.missing:.2g} % of the largest energy of the run is not accounted for: the step is too long for the "
+            f"{100 * figures.missing:.2g} % of the largest energy of the run is not accounted for{where}: the step is too long for the "
             "motion, or iterations ended early (take a smaller step)"
         )
     if figures.momentum > MOST_MOMENTUM:

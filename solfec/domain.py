@@ -26,6 +26,7 @@ from .constraints.table import ConstraintTable, SurfaceMaterialTable
 from .contact import detection
 from .contact.geometry import Geometry
 from .contact.swallowed import Swallowed
+from .edited_energy import EditedEnergy
 from .errors import SolfecError
 from .fractures import Fractures
 from .joints import Joints
@@ -108,6 +109,7 @@ class Domain:
         self.shares = JointShares()
         self._time_step = TimeStep(self)
         self.timings = self._time_step.timings
+        self.edited_energy = EditedEnergy(self.bodies)
         self.next_body_id = 1
         self.deleted_bodies = 0
         self.state_changes = 0  # by the user, who may do so between steps
@@ -266,7 +268,9 @@ class Domain:
         """Inverse inertia and the kinetic energy of the initial state."""
         known = self._changed and len(self._changed) == self.state_changes - self._initialised
         rows = [self.body_row(identifier) for identifier in self._changed if self.is_alive(identifier)] if known else None
+        self.edited_energy.begin()
         motion.initialise_inertia(self.bodies, rows)
+        self.edited_energy.end(self.step_number)
         self.deformable = bool((self.bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
         self._initialised = self.state_changes
         self._changed.clear()
@@ -313,6 +317,7 @@ class Domain:
         """
         self.refuse_within_step("insert bodies")
         new = insertion.prepare(self, kind, shapes, material, label, form, mesh, base)
+        self.edited_energy.begin()
         row = self.bodies.add(kind, new.mesh, base, **new.columns)
         first, count = self.geometry.add(row, new.shape, kind == BodyKind.FINITE_ELEMENT)
         self.bodies.primitive_ptr[row] = first
@@ -370,6 +375,7 @@ class Domain:
             self.body_labels.pop(identifier, None)
             self.body_meshes.pop(identifier, None)
         self.deleted_bodies += len(gone)
+        self.edited_energy.take(mask)
         bodies = self.bodies.remove(mask)
         primitives = self.geometry.remove(mask, bodies)
         for side in ("master", "slave"):
@@ -410,7 +416,9 @@ class Domain:
         """
         self.refuse_within_step("unpack bodies")
         self.settle()
+        self.edited_energy.begin()
         body_packing.unpack(self, packed)
+        self.edited_energy.end(self.step_number)
 
     # --- results -------------------------------------------------------------------------------------------
 

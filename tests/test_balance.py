@@ -38,15 +38,61 @@ def test_a_fall_on_the_ground_is_accounted_for(capsys, kind, bound, contacts):
     assert energy < bound and momentum < 1e-7
 
 
-def test_nothing_is_printed_by_silent_runs_or_compared_where_states_are_set(capsys):
-    solfec, body = falling("RIGID")
-    sf.CALLBACK(solfec, 0.05, body, lambda body: sf.INITIAL_VELOCITY(body, (0, 0, 3), (0, 0, 0)) or 1)
-    sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.1)
-    assert "energy:" not in capsys.readouterr().out
+def test_nothing_is_printed_by_silent_runs(capsys):
     solfec, _ = falling("RIGID")
     solfec.verbose = "OFF"
     sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.1)
     assert capsys.readouterr().out == ""
+
+
+def switched(solfec, body):
+    return sf.BODY_SWITCH(body, "FINITE_ELEMENT", mesh=sf.TRANSLATE(sf.HEX(CUBE, 2, 2, 2, 1, [1] * 6), (0, 0, 0.05))) and 1
+
+
+def born(solfec, body):
+    other = sf.BODY(solfec, "RIGID", sf.SPHERE((9, 9, 9), 0.5, 1, 1), body.material)
+    sf.INITIAL_VELOCITY(other, (5, 0, 0), (0, 0, 30))
+    return 1
+
+
+EDITS = {
+    "velocity": lambda solfec, body: sf.INITIAL_VELOCITY(body, (0, 0, 3), (0, 0, 0)) or 1,
+    "birth": born,
+    "deletion": lambda solfec, body: sf.DELETE(solfec, body) or 1,
+    "switch": switched,
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("steps", [400, 500])  # the last one ends with the edit
+def test_what_users_change_in_mid_run_is_not_part_of_the_balance(capsys, edit, steps):
+    solfec, body = falling("RIGID")
+    once = iter([lambda *_: 1, EDITS[edit]])  # the first call comes after the first step
+    sf.CALLBACK(solfec, 0.05, 0, lambda _: next(once, lambda *_: 1)(solfec, body))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), steps * 2e-4)
+    energy, momentum = missing(capsys.readouterr().out)
+    assert next(once, None) is None and energy < 1e-4 and momentum < 1e-7
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_energy_that_appears_beside_such_changes_is_told_of(edit):
+    solfec, body = falling("RIGID")
+    other = sf.BODY(solfec, "RIGID", sf.SPHERE((0, 0, 9), 0.5, 1, 1), body.material, label="THIEF")
+    domain = solfec._simulation.domain
+
+    def steal(_):
+        if solfec.time < 0.01:
+            return 1
+        EDITS[edit](solfec, body)
+        row = domain.body_row(other.id)
+        domain.bodies.triples.velo[:, domain.bodies.velo_ptr[row] + 1] *= 9.0  # behind the program's back
+        return 1
+
+    sf.CALLBACK(solfec, 0.05, 0, steal)
+    with pytest.warns(SolfecWarning, match="of the largest energy of the run is not accounted for, most of it in body 3 \\(THIEF\\)"):
+        sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.09)
 
 
 class Pushes:

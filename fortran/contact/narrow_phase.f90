@@ -228,7 +228,8 @@ contains
 
   !> Finds the contact of a pair other than two polyhedra whose second primitive moves a `way` within the step that is long
   !> compared with the margin: the contact of the impact, if there is one, with the points that meet then and the remaining way as
-  !> the gap; else that of the present places, if the motion leaves it open.
+  !> the gap; else that of the present places, if the motion leaves it open.  A motion whose impact is not located in as many
+  !> advances gets the contact of the last advance, unless the present places' stays open.
   subroutine contact_in_flight(tables, first, second, epsilon, margin, way, frozen, one, two, work, contact, outward, surfaces)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second, frozen
@@ -242,18 +243,20 @@ contains
     logical :: open
 
     time = 0
+    open = .false.
     do k = 1, most_advances
       call contact_of_pair(tables, first, second, epsilon, margin + 2*norm2(way), time*way, 0_i4, frozen, one, two, work, contact, &
                            outward, surfaces)
-      if (.not. contact%found) return
+      state = missed
+      if (.not. contact%found) exit
       direction = merge(contact%normal, -contact%normal, outward == 0)
       contact%gap = contact%gap - time*dot_product(way, direction)   ! the present gap
       if (k == 1) open = stays_open(contact%gap, direction, way)
       call advance(contact%gap + time*dot_product(way, direction), direction, way, epsilon, time, state)
       if (state /= approaching) exit
     end do
-    contact%found = state == met
-    if (state /= missed .or. .not. open) return
+    contact%found = state == met .or. (state == approaching .and. .not. open)
+    if (contact%found .or. .not. open) return
     call contact_of_pair(tables, first, second, epsilon, margin, 0*way, 0_i4, frozen, one, two, work, contact, outward, surfaces)
   end subroutine contact_in_flight
 

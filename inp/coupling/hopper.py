@@ -75,10 +75,14 @@ class Grain:
         return self.start[2] + DISPLACEMENT(self.body, self.start)[2]
 
     def switch(self, kind):
-        """Become rigid or deformable; a deformable grain moves implicitly, with some damping. Return the energy that is lost."""
+        """Become rigid or deformable; return the energy that is lost.
+
+        A deformable grain moves implicitly with some damping, and is linear in its own frame (form 'BC'): the step is longer than its
+        periods, and form 'TL' may gain energy then.
+        """
         if kind == 'RIGID':
             return BODY_SWITCH(self.body, kind)
-        energy = BODY_SWITCH(self.body, kind, mesh=self.mesh)
+        energy = BODY_SWITCH(self.body, kind, form='BC', mesh=self.mesh)
         self.body.scheme, self.body.damping = 'DEF_LIM', 1E-4
         return energy
 
