@@ -125,7 +125,7 @@ def test_cut_through_elements(kind, normal):
 def test_cut_along_faces_keeps_elements(kind):
     mesh = block(kind, (2, 2, 4))
     whole, pieces = cut(mesh, (0, 0, 0.5), (0, 0, 1))
-    assert whole.mesh is mesh and not whole.new
+    assert whole.mesh is mesh and not len(whole.sources)
     assert sorted(np.concatenate([whole.elements[p.elements] for p in pieces])) == list(range(mesh.topology.element_count))
     for piece in pieces:
         assert (piece.mesh.nodes == mesh.nodes[piece.nodes]).all()

@@ -10,7 +10,7 @@ from .convex import Convex
 from .ellipsoid import Ellipsoid
 from .mesh import Mesh
 from .sphere import Sphere
-from .vectors import cross
+from .vectors import cross, determinants
 
 PLANE = 1e-13  # volume between the corners of a plane quadrilateral by rounding, over the cube of its size
 
@@ -118,7 +118,7 @@ def _faces(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
     triangles, quads = (mesh.nodes[faces] for faces in mesh.topology.outer_faces)
     sides = quads[:, 1:] - quads[:, :1]
     size = np.sqrt((sides**2).sum(2)).max(1, initial=0.0)
-    warped = np.abs(np.linalg.det(sides)) > PLANE * size**3
+    warped = np.abs(determinants(sides[:, 0], sides[:, 1], sides[:, 2])) > PLANE * size**3
     plane = quads[~warped] if warped.any() else quads
     return np.concatenate((triangles, plane[:, :3], plane[:, (0, 2, 3)])), quads[warped]
 

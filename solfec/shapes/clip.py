@@ -31,16 +31,6 @@ class Clipper:
         """All vertices (m, 3), new ones last."""
         return np.array(self._points)
 
-    def corners(self, numbers) -> list[list[float]]:
-        """Coordinates of some vertices."""
-        return [self._points[number] for number in numbers]
-
-    @property
-    def cuts(self) -> list[tuple[int, int, int, float]]:
-        """New vertices on edges: number, ends of the edge, and position between the first end (0) and the second (1)."""
-        heights = self.heights
-        return [(number, a, b, heights[a] / (heights[a] - heights[b])) for (a, b), number in self._of_edge.items()]
-
     def add(self, point) -> int:
         """Number of a new vertex on the plane."""
         self._points.append(list(point))

@@ -12,7 +12,7 @@ from ..errors import SolfecWarning
 from .coordinates import check_size, points_of
 from .identifiers import identifier
 from .mesh_topology import MeshTopology
-from .vectors import cross
+from .vectors import cross, determinants
 
 DEGENERATE = 1e-12  # element volume relative to the cube of its size that counts as zero
 
@@ -182,31 +182,38 @@ def check_sides(topology: MeshTopology) -> None:
         raise ValueError(f"elements {a} and {b} overlap: they lie on one side of the face {nodes} that they share")
 
 
-def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
-    """Warn once about elements whose edges are left-handed at a node: contact detection treats elements as convex."""
-    if topology.warned or "convex" in topology.passed:
-        return
-    sizes = np.diff(topology.element_ptr)
-    first, count = None, 0
+def concave_corners(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return elements whose edges are left-handed at a node, ascending, and the first such node of each."""
+    sizes = np.diff(pointers)
+    elements, at_node = [np.zeros(0, int)], [np.zeros(0, int)]
     for kind in ELEMENT_TYPES:
         which = np.flatnonzero(sizes == kind.size)
         if not which.size:
             continue
-        flat = topology.element_nodes[topology.element_ptr[which, None] + np.arange(kind.size)]
-        points = nodes[flat]
+        listed = flat[pointers[which, None] + np.arange(kind.size)]
+        points = nodes[listed]
         at, a, b, c = (points[:, list(column)] for column in zip(*kind.corners))
-        concave = np.linalg.det(np.stack((a - at, b - at, c - at), 2)) < 0.0
+        concave = determinants(a - at, b - at, c - at) < 0.0
         rows = np.flatnonzero(concave.any(1))
-        count += rows.size
-        if rows.size and (first is None or which[rows[0]] < first[0]):
-            first = int(which[rows[0]]), int(flat[rows[0], kind.corners[int(np.argmax(concave[rows[0]]))][0]])
-    if first is None:
+        elements.append(which[rows])
+        at_node.append(listed[rows, np.array([corner[0] for corner in kind.corners])[concave[rows].argmax(1)]])
+    elements, at_node = np.concatenate(elements), np.concatenate(at_node)
+    order = np.argsort(elements)
+    return elements[order], at_node[order]
+
+
+def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
+    """Warn once about elements whose edges are left-handed at a node: contact detection treats elements as convex."""
+    if topology.warned or "convex" in topology.passed:
+        return
+    elements, at = concave_corners(nodes, topology.element_ptr, topology.element_nodes)
+    if not elements.size:
         topology.passed.add("convex")
-    else:
-        topology.warned = True
-        more = f", and so are {count - 1} more elements" if count > 1 else ""
-        text = f"element {first[0]} of a MESH is concave at node {first[1]}{more}; contact takes elements for convex"
-        warnings.warn(text, SolfecWarning, stacklevel=4)
+        return
+    topology.warned = True
+    more = f", and so are {len(elements) - 1} more elements" if len(elements) > 1 else ""
+    text = f"element {elements[0]} of a MESH is concave at node {at[0]}{more}; contact takes elements for convex"
+    warnings.warn(text, SolfecWarning, stacklevel=4)
 
 
 def element_volumes(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.ndarray:
@@ -220,7 +227,7 @@ def element_volumes(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -
         fans = np.array([(f[0], f[i], f[i + 1]) for f in kind.faces for i in range(1, len(f) - 1)])
         points = nodes[flat[pointers[which, None] + np.arange(kind.size)]]
         points = points - points.mean(1, keepdims=True)
-        volumes[which] = np.linalg.det(points[:, fans]).sum(1) / 6.0
+        volumes[which] = determinants(*np.moveaxis(points[:, fans], 2, 0)).sum(1) / 6.0
     return volumes
 
 

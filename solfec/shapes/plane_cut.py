@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clip import Clipper, fans, open_edges
-from .mesh import Mesh
+from ..tables import ranges
+from .mesh import Mesh, concave_corners, element_volumes
 from .mesh_parts import connected_parts, cut_along_faces
 from .mesh_topology import MeshTopology
+from .refined_elements import RefinedElements
 from .split_mesh import hanging_together
 
 NEAR_ENDS = (0.1, 0.05, 0.02, 0.2, 0.005, 0.0)  # parts of an edge: a plane that cuts the edge nearer to an end is moved to this end
-FLATTEST = 1e-6  # least volume of a tetrahedron over the cube of its size
+FLATTEST = 1e-6  # least volume of a part over the cube of its size, as in the kernel `crossed_elements`
+NOTHING_NEW = np.zeros((0, 1), int), np.zeros((0, 1))
 
 
 @dataclass
@@ -48,21 +50,23 @@ class Refined:
         Element of the old mesh of which each element is a part.
     above : ndarray (ne,) of bool
         Elements above the plane.
-    new : list of (numbers, weights)
-        New nodes, which follow the old ones: numbers and weights of the earlier nodes between which each lies.
+    sources, weights : ndarray (m, s)
+        New nodes, which follow the old ones: nodes between which each lies, and their weights.  These are old ones, or points on edges
+        between old ones.
     """
 
     mesh: Mesh
     elements: np.ndarray
     above: np.ndarray
-    new: list
+    sources: np.ndarray
+    weights: np.ndarray
 
     def interpolated(self, values: np.ndarray) -> np.ndarray:
-        """Interpolate `values` at old nodes to values (n, ...) at all nodes."""
-        result = np.empty((len(self.mesh.nodes), *values.shape[1:]))
+        """Interpolate `values` (k, 3) at old nodes to values (n, 3) at all nodes."""
+        result = np.zeros((len(self.mesh.nodes), 3))
         result[: len(values)] = values
-        for number, (nodes, weights) in enumerate(self.new, len(values)):
-            result[number] = np.tensordot(weights, result[nodes], 1)
+        for _ in range(2):  # first where all sources are old
+            result[len(values) :] = np.einsum("ms,msk->mk", self.weights, result[self.sources])
         return result
 
 
@@ -184,7 +188,7 @@ class _Refinement:
 
     def __init__(self, mesh: Mesh, heights: np.ndarray, signs: np.ndarray):
         self.mesh, self.topology = mesh, mesh.topology
-        self.heights = heights
+        self.heights, self.signs = heights, signs
         flat, start = signs[self.topology.element_nodes], self.topology.element_ptr[:-1]
         lowest, highest = np.minimum.reduceat(flat, start), np.maximum.reduceat(flat, start)
         self.crossed = (lowest < 0) & (highest > 0)
@@ -193,34 +197,14 @@ class _Refinement:
         if on_plane.any():  # thin elements in the plane
             middle = np.add.reduceat(heights[self.topology.element_nodes], start)
             self.above[on_plane] = middle[on_plane] > 0.0
-        self.centres: dict[int, tuple] = {}
-        self.sound = True
 
     def result(self) -> Refined | None:
         """Return the refined mesh; None if some part would be flat."""
         topology, mesh = self.topology, self.mesh
         if not self.crossed.any():
-            return Refined(mesh, np.arange(topology.element_count), self.above, [])
-        self.clipper = Clipper(mesh.nodes, self.heights, 0.0)
-        fallen = self._beside()
-        nodes, owners, sides, faces = [], [], [], {}
-        ptr = topology.face_element.searchsorted(np.arange(topology.element_count + 1))
-        for element in range(topology.element_count):
-            if not (self.crossed[element] or fallen[element]):
-                nodes.append(topology.nodes_of(element))
-                owners.append(element)
-                sides.append(bool(self.above[element]))
-                continue
-            rows = range(int(ptr[element]), int(ptr[element + 1]))
-            if self.crossed[element]:
-                halves = [(self._half(rows, side, faces), side > 0) for side in (-1, 1)]
-            else:
-                halves = [(self._transition(element, rows, faces), bool(self.above[element]))]
-            for parts, side in halves:
-                nodes += parts
-                owners += [element] * len(parts)
-                sides += [side] * len(parts)
-        return self._assembled(nodes, np.array(owners), np.array(sides), faces) if self.sound else None
+            return Refined(mesh, np.arange(topology.element_count), self.above, *NOTHING_NEW)
+        made = RefinedElements(mesh, self.heights, self.signs, self.crossed, self._beside(), self.above)
+        return None if made.unsound else self._assembled(made)
 
     def _beside(self) -> np.ndarray:
         """Return whole elements that share a quadrilateral with a cut element, whose faces are split into triangles."""
@@ -231,106 +215,51 @@ class _Refinement:
         result[topology.face_element[quads[beside]]] = True
         return result & ~self.crossed
 
-    def _face(self, row: int) -> list[int]:
-        return self.topology.face_nodes[row, : self.topology.face_size[row]].tolist()
-
-    def _half(self, rows, side: int, faces: dict) -> list[list[int]]:
-        """Tetrahedra of the part of an element on one side."""
-        polygons = []
-        for row in rows:
-            part = self.clipper.half(self._face(row), side)
-            if part:
-                polygons.append(part)
-                for triangle in _triangles(part):
-                    faces[tuple(sorted(triangle))] = row
-        loops = _loops(open_edges(polygons))
-        if loops is None:
-            self.sound = False
-            return []
-        return self._filled(polygons + loops)
-
-    def _transition(self, element: int, rows, faces: dict) -> list[list[int]]:
-        """Pyramids and tetrahedra between the centre of an element and its faces, some of which are split into triangles."""
-        topology = self.topology
-        nodes = topology.nodes_of(element)
-        centre = self._centre(nodes)
-        parts = []
-        for row in rows:
-            face, other = self._face(row), topology.face_neighbour[row]
-            whole = len(face) == 4 and (other < 0 or not self.crossed[topology.face_element[other]])
-            for piece in [face] if whole else _triangles(face):
-                faces[tuple(sorted(piece))] = row
-                parts.append([*piece[::-1], centre])
-        return parts
-
-    def _centre(self, corners: list[int]) -> int:
-        number = self.clipper.add(np.mean(self.clipper.corners(corners), axis=0).tolist())
-        self.centres[number] = (list(corners), np.full(len(corners), 1.0 / len(corners)))
-        return number
-
-    def _filled(self, polygons: list[list[int]]) -> list[list[int]]:
-        """Tetrahedra of a polyhedron: from its first vertex or, where these are flat, from its centre."""
-        first = min(min(polygon) for polygon in polygons)
-        parts = [[*triangle[::-1], first] for polygon in polygons if first not in polygon for triangle in _triangles(polygon)]
-        if parts and not self._flat(parts):
-            return parts
-        corners = sorted({vertex for polygon in polygons for vertex in polygon})
-        centre = self._centre(corners)
-        parts = [[*triangle[::-1], centre] for polygon in polygons for triangle in _triangles(polygon)]
-        self.sound = self.sound and not self._flat(parts)
-        return parts
-
-    def _flat(self, parts) -> bool:
-        points = np.array([self.clipper.corners(part) for part in parts])
-        sides = points[:, 1:] - points[:, :1]
-        size = np.ptp(points, axis=1).max(1)
-        return bool((np.linalg.det(sides) / 6.0 <= FLATTEST * size**3).any())
-
-    def _assembled(self, nodes: list, owners: np.ndarray, sides: np.ndarray, faces: dict) -> Refined:
+    def _assembled(self, made: RefinedElements) -> Refined:
         """Return the new mesh; parts of a face inherit its surface identifier."""
+        topology, mesh = self.topology, self.mesh
+        whole = np.ones(topology.element_count, bool)
+        whole[made.elements] = False
+        whole = np.flatnonzero(whole)
+        part = made.part[:, : made.parts].T
+        owners = np.concatenate((whole, made.elements[made.element[: made.parts]]))
+        order = np.argsort(owners, kind="stable")
+        sizes = np.concatenate((np.diff(topology.element_ptr)[whole], (part >= 0).sum(1)))
+        behind = len(topology.element_nodes)
+        start = np.concatenate((topology.element_ptr[whole], behind + np.cumsum(sizes[len(whole) :]) - sizes[len(whole) :]))
+        nodes = np.concatenate((topology.element_nodes, part[part >= 0]))[ranges(start[order], sizes[order])]
+        points = made.point[:, : made.points].T.copy()
+        new = MeshTopology(len(points), np.concatenate(([0], np.cumsum(sizes[order]))), nodes)
+        above = np.concatenate((self.above[whole], made.above[: made.parts] == 1))[order]
+        result = Mesh(points, new.with_surfaces(self._surfaces(new, made)), mesh.volume_ids[owners[order]])
+        self._check(result, part, sizes[len(whole) :])
+        return Refined(result, owners[order], above, *made.new_points())
+
+    def _check(self, result: Mesh, part: np.ndarray, sizes: np.ndarray) -> None:
+        """Note which checks of the old mesh hold for the new one: its parts are examined alone."""
+        pointers, flat = np.concatenate(([0], np.cumsum(sizes))), part[part >= 0]
+        passed, known = self.topology.passed, result.topology.passed
+        corners = result.nodes[flat]
+        size = (np.maximum.reduceat(corners, pointers[:-1]) - np.minimum.reduceat(corners, pointers[:-1])).max(1)
+        if "upright" in passed and (element_volumes(result.nodes, pointers, flat) > FLATTEST * size**3).all():  # so nodes are apart
+            known.add("upright")
+        if "convex" in passed and not concave_corners(result.nodes, pointers, flat)[0].size:
+            known.add("convex")
+
+    def _surfaces(self, new: MeshTopology, made: RefinedElements) -> np.ndarray:
+        """Return surface identifiers of the faces of the new mesh."""
         topology = self.topology
-        pointers = np.concatenate(([0], np.cumsum([len(part) for part in nodes])))
-        points = self.clipper.points
-        made = MeshTopology(len(points), pointers, np.concatenate(nodes))
-        surface = np.zeros(len(made.face_size), np.int32)
-        outer = np.flatnonzero(topology.boundary)
-        old = dict(zip(map(tuple, np.sort(topology.face_nodes[outer], 1).tolist()), outer.tolist()))
-        for row in np.flatnonzero(made.boundary).tolist():
-            key = tuple(sorted(made.face_nodes[row].tolist()))
-            number = faces.get(key[1:] if key[0] < 0 else key, old.get(key))
-            if number is not None:
-                surface[row] = topology.face_surface[number]
-        new: list = [None] * (len(points) - len(self.mesh.nodes))
-        for number, a, b, place in self.clipper.cuts:
-            new[number - len(self.mesh.nodes)] = (np.array([a, b]), np.array([1.0 - place, place]))
-        for number, (corners, weights) in self.centres.items():
-            new[number - len(self.mesh.nodes)] = (np.array(corners), weights)
-        mesh = Mesh(points, made.with_surfaces(surface), self.mesh.volume_ids[owners])
-        return Refined(mesh, owners, sides, new)
-
-
-def _triangles(polygon: list[int]) -> list[tuple[int, int, int]]:
-    """A polygon's triangles about its vertex of the lowest number."""
-    start = polygon.index(min(polygon))
-    return fans(polygon[start:] + polygon[:start])
-
-
-def _loops(edges) -> list[list[int]] | None:
-    """The polygons that close open edges, seen from outside; None if the edges do not form simple loops."""
-    before: dict[int, int] = {}
-    for a, b in edges:
-        if b in before:
-            return None
-        before[b] = a
-    loops = []
-    while before:
-        first, at = before.popitem()
-        loop = [first]
-        while at != first:
-            loop.append(at)
-            if at not in before:
-                return None
-            at = before.pop(at)
-        if len(loop) > 2:
-            loops.append(loop)
-    return loops
+        outer, listed = np.flatnonzero(topology.boundary), made.faces[made.of_face[: made.pieces]]
+        pieces = np.sort(made.piece[:, : made.pieces].T[topology.boundary[listed]], 1)
+        rows = np.concatenate((outer, listed[topology.boundary[listed]]))
+        wanted = np.flatnonzero(new.boundary)
+        keys = np.concatenate((topology.node_keys()[outer], pieces, new.node_keys()[wanted]))
+        order = np.lexsort(keys.T[::-1])  # of equal faces the old one first
+        alike = np.cumsum(np.concatenate(([True], (keys[order[1:]] != keys[order[:-1]]).any(1)))) - 1
+        group = np.empty(len(keys), int)
+        group[order] = alike
+        surface = np.zeros(alike[-1] + 1, np.int32)
+        surface[group[: len(rows)]] = topology.face_surface[rows]
+        result = np.zeros(len(new.face_size), np.int32)
+        result[wanted] = surface[group[len(rows) :]]
+        return result
