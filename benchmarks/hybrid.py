@@ -62,8 +62,8 @@ def run(outer: int, inner: int, steps: int) -> dict:
     marks, kept = [], []
     original = Simulation.steps
 
-    def each_step(simulation, solver, duration):
-        for time in original(simulation, solver, duration):
+    def each_step(simulation, solver, duration, *rest):
+        for time in original(simulation, solver, duration, *rest):
             marks.append((process_time(), explicit.seconds, implicit.seconds, within.seconds))
             kept[:] = [simulation.companion._model, simulation.domain]
             yield time

@@ -11,10 +11,12 @@ module linear_springs
   use state_tables, only: link_table
   implicit none
   private
-  public :: spring_forces, batch_forces, inverse_mass_along
+  public :: spring_forces, forces_of_batches, batch_forces, inverse_mass_along
 
   integer, parameter :: lanes = 8
-  !> Below so many batches one thread is faster.
+  !> Numbers from one column of `between` to the next: of every eighth number compilers make vectors by shuffles of whole columns.
+  integer, parameter :: pitch = 8
+  !> Below so many batches one thread is faster; threads take so many at a time.
   integer(i4), parameter :: few_batches = 64
   !> Number in LinkBatchTable that means that the springs have different curves.
   integer(i4), parameter :: different = -2
@@ -41,10 +43,46 @@ contains
 
     n = int(model%batches%rows, i4)
     !$omp parallel do schedule(static) if (n > few_batches)
-    do k = 0, n - 1
-      call batch_forces(model, k, h, shown)
+    do k = 0, n - 1, few_batches
+      call forces_of_batches(model, k, min(n, k + few_batches) - 1, huge(k), h, shown)
     end do
   end subroutine spring_forces
+
+  !> Computes forces of the springs of those of the batches start .. last that have no particle from `past` on.
+  subroutine forces_of_batches(model, start, last, past, h, shown)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: start, last, past
+    real(dp), intent(in) :: h                     !< [time] length of the step
+    logical, intent(in) :: shown                  !< lengths, strokes and forces along the axes are stored for all springs
+    integer(i4) :: k
+
+    if (.not. shown) call pull_plainly(start, last, past, model%batches%first, model%batches%high, model%batches%plain, &
+                                       model%batches%curve, model%batches%dashpot, model%links%particle, model%links%arm, &
+                                       model%links%rest, model%particles%point_map, model%curves%first, model%curves%size, &
+                                       model%points%x, model%points%y, model%points%slope, model%links%pull)
+    do k = start, last
+      if (model%batches%high(k) >= past) cycle
+      if (shown .or. model%batches%plain(k) == 0) call batch_forces(model, k, h, shown)
+    end do
+  end subroutine forces_of_batches
+
+  !> Computes forces of the plain ones of the batches start .. last that have no particle from `past` on, and stores no more.
+  pure subroutine pull_plainly(start, last, past, first, high, plain, curve, dashpot, particle, arms, rests, map, row, size, x, y, &
+                               slope, pull)
+    integer(i4), intent(in) :: start, last, past
+    integer(i4), intent(in) :: first(0:*), high(0:*), plain(0:*), curve(0:*), dashpot(0:*)  !< columns of LinkBatchTable
+    integer(i4), intent(in) :: particle(2,0:*), row(0:*), size(0:*)
+    real(dp), intent(in) :: arms(3,2,0:*), rests(0:*), map(8,4,0:*), x(0:*), y(0:*), slope(0:*)
+    real(dp), intent(inout) :: pull(4,0:*)
+    type(batch) :: now
+    integer(i4) :: k
+
+    do k = start, last
+      if (high(k) >= past .or. plain(k) == 0) cycle
+      call plain_forces(first(k), curve(k), dashpot(k), particle, arms, rests, map, row, size, x, y, slope, now)
+      call store(first(k), lanes, now%force, pull)
+    end do
+  end subroutine pull_plainly
 
   !> Computes forces of the springs of one batch.
   subroutine batch_forces(model, k, h, shown)

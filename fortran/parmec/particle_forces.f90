@@ -159,15 +159,17 @@ contains
     integer(i4), intent(in) :: ends(0:*)          !< 2 s, or 2 s + 1, of spring s; below zero: of a torsion spring
     real(dp), intent(in) :: pulls(4,0:*), arms(3,0:*), rotation(3,3,0:*)
     real(dp), intent(inout) :: force(3,0:*), torque(3,0:*)
-    real(dp) :: total(4,4)
+    real(dp) :: moments(4,4,block_size)           ! of all particles first: what is read at once after it was stored waits for the store
     integer(i4) :: p
 
     do p = start, finish
-      call sum_springs(counts(p), ends(first_end(p)), pulls, arms, total)
-      force(1,p) = force(1,p) + total(1,4)
-      force(2,p) = force(2,p) + total(2,4)
-      force(3,p) = force(3,p) + total(3,4)
-      call add_torque(rotation(1,1,p), total, torque(1,p))
+      call sum_springs(counts(p), ends(first_end(p)), pulls, arms, moments(1,1,1+p-start))
+    end do
+    do p = start, finish
+      force(1,p) = force(1,p) + moments(1,4,1+p-start)
+      force(2,p) = force(2,p) + moments(2,4,1+p-start)
+      force(3,p) = force(3,p) + moments(3,4,1+p-start)
+      call add_torque(rotation(1,1,p), moments(1,1,1+p-start), torque(1,p))
     end do
   end subroutine add_springs
 

@@ -9,7 +9,7 @@ module spring_waves
   use kinds, only: dp, i4, i8
   use ordered_lists, only: first_not_below
   use explicit_model, only: model_tables
-  use linear_springs, only: batch_forces
+  use linear_springs, only: batch_forces, forces_of_batches
   use particle_forces, only: sum_block
   use particle_motion, only: block_size, few_particles, move
   implicit none
@@ -64,16 +64,18 @@ contains
     integer(i4), intent(in) :: start, past
     real(dp), intent(in) :: step, time
     logical, intent(in) :: shown
-    integer(i4) :: first, k, last
+    integer(i4) :: first, k, last, next
 
     k = first_batch(model, start)
     do first = start, past - 1, block_size
       last = min(past, first + block_size) - 1
-      do while (k < model%batches%rows)
-        if (model%batches%low(k) > last) exit
-        if (model%batches%high(k) < past) call batch_forces(model, k, step, shown)
-        k = k + 1
+      next = k
+      do while (next < model%batches%rows)
+        if (model%batches%low(next) > last) exit
+        next = next + 1
       end do
+      call forces_of_batches(model, k, next - 1, past, step, shown)
+      k = next
       call sum_block(model, first, last)
       call move(model%particles, first, last, step, time)
     end do

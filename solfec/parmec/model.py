@@ -252,7 +252,7 @@ class Model:
         low = np.minimum.reduceat(np.where(particle >= 0, particle, self.particles.n).min(axis=0), first)
         order = np.argsort(low, kind="stable")
         curve, dashpot = common(links.view("curve"), -2), common(links.view("dashpot"), -2)
-        plain = np.logical_and.reduceat(short & follows, first) & (curve >= 0) & (dashpot >= -1) & (first + LANES <= links.n)
+        plain = np.logical_and.reduceat(short & follows & ~special, first) & (curve >= 0) & (dashpot >= -1) & (first + LANES <= links.n)
         rows = {
             "first": first, "low": low, "high": np.maximum.reduceat(particle.max(axis=0), first), "plain": plain, "curve": curve,
             "dashpot": dashpot, "grounded": np.logical_or.reduceat((particle < 0).any(axis=0), first),

@@ -37,6 +37,8 @@ def OUTPUT(
     one = OutputSet()
     if entities is not None:
         one.entities = words(entities, "entities", ENTITIES)
+        if "AREA" in one.entities:
+            session.warn("OUTPUT: files have no AREA, since contacts of spheres have none; Parmec wrote none either")
     if mode is not None:
         one.modes = words(mode, "mode", MODES)
     formats = None if format is None else words(format, "format", FORMATS)

@@ -123,7 +123,7 @@ class LinkBatchTable(Table):
         "first": ((), "i4", 0),  # row of LinkTable
         "low": ((), "i4", 0),  # lowest and highest number of their particles
         "high": ((), "i4", 0),
-        "plain": ((), "i4", 0),  # 1: eight follower springs between particles, with the same short tables
+        "plain": ((), "i4", 0),  # 1: eight follower springs between particles, with the same short tables, none of them special
         "curve": ((), "i4", -1),  # row of CurveTable, -2: the springs have different curves
         "dashpot": ((), "i4", -1),  # row of CurveTable, -2: different ones, -1: none has a dashpot
         "grounded": ((), "i4", 0),  # 1: one of them is attached to the ground

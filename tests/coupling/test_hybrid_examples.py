@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
+from scipy.optimize import brentq, curve_fit
 
 from solfec import cli, results
 
@@ -15,25 +15,32 @@ INPUTS = Path(__file__).parent.parent.parent / "inp" / "hybrid"
 
 
 def test_two_cubes_meet_and_swing_as_their_equations_say(tmp_path, capsys):
-    """hs0 of the report on the hybrid solver: free swing, an impact by momentum, and a swing of both masses."""
+    """hs0 of the report on the hybrid solver: free swing, an impact by momentum, and a swing of both masses until the spring is unloaded again."""
     for path in INPUTS.glob("two-cubes*.py"):
         shutil.copy(path, tmp_path / path.name)
-    assert cli.main([str(tmp_path / "two-cubes.py")]) == 0
-    touch, low = map(float, re.search(r"first contact at ([\d.]+) s; lowest by ([\d.]+)", capsys.readouterr().out).groups())
     gap, k, g = 0.1, 100.0, 10.0
     impact = brentq(lambda t: gap - g * t * t / 2 + g / k * (1 - math.cos(10 * t)), 0.1, 0.3)
-    assert touch == pytest.approx(impact, abs=1.5e-3)
     place = -g / k * (1 - math.cos(10 * impact))
     speed = (-g / k * 10 * math.sin(10 * impact) - g * impact) / 2
     frequency, rest = math.sqrt(k / 2), -2 * g / k
-    assert low == pytest.approx(-rest + math.hypot(place - rest, speed / frequency), abs=2e-3)
-    run = results.open("out/two-cubes")
-    t, z = run.history([(1, (0.5, 0.5, 0.5), "CZ")])
-    t, z = np.array(t), np.array(z) - 0.5
-    before, after = t < impact - 2e-3, (t > impact + 2e-3) & (t < impact + 0.1)
-    assert z[before] == pytest.approx(-g / k * (1 - np.cos(10 * t[before])), abs=1e-6)
-    together = rest + (place - rest) * np.cos(frequency * (t - impact)) + speed / frequency * np.sin(frequency * (t - impact))
-    assert z[after] == pytest.approx(together[after], abs=2e-3)
+    text, errors = (tmp_path / "two-cubes.py").read_text(), []
+    for step in (1e-3, 5e-4):
+        (tmp_path / "two-cubes.py").write_text(text.replace("= 1E-3, 0.5", f"= {step}, 0.5").replace("2.5E-4", f"{step / 4}"))
+        assert cli.main(["-w", "-y", str(tmp_path / "two-cubes.py")]) == 0
+        touch, low = map(float, re.search(r"first contact at ([\d.]+) s; lowest by ([\d.]+)", capsys.readouterr().out).groups())
+        assert touch == pytest.approx(impact, abs=1.5e-3)
+        assert low == pytest.approx(-rest + math.hypot(place - rest, speed / frequency), abs=2e-3)
+        t, z = map(np.array, results.open("out/two-cubes").history([(1, (0.5, 0.5, 0.5), "CZ")]))
+        before, after = t < impact - 2e-3, t > impact + 3e-3
+        errors.append(np.abs(z[before] - 0.5 + g / k * (1 - np.cos(10 * t[before]))).max())
+        swing = lambda t, middle, a, b, w: middle + a * np.cos(w * (t - impact)) + b * np.sin(w * (t - impact))  # noqa: E731
+        middle, a, b, found = curve_fit(swing, t[after], z[after] - 0.5, [rest, 0.1, -0.1, 7.0])[0]
+        assert found == pytest.approx(frequency, rel=1e-5)
+        assert middle == pytest.approx(rest, abs=1e-6)
+        assert b * found == pytest.approx(speed, rel=1e-5)  # the velocity by momentum
+        assert a == pytest.approx(place - rest, abs=step)  # the cubes meet at the end of a step
+    assert errors[0] < 1e-6
+    assert errors[0] / errors[1] == pytest.approx(4, rel=0.02)
 
 
 def printed(name, words, tmp_path, capsys):

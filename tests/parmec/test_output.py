@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from solfec.errors import SolfecError
+from solfec.errors import SolfecError, SolfecWarning
 from solfec.parmec import (
     ANALYTICAL,
     BALL_JOINT,
@@ -247,6 +247,12 @@ def test_wrong_words_are_refused(arguments, message):
     assert len(model.current().output_sets) == 1
 
 
+def test_an_area_that_no_file_holds_draws_a_warning():
+    scene()
+    with pytest.warns(SolfecWarning, match="OUTPUT: files have no AREA"):
+        OUTPUT(["AREA", "FN"])
+
+
 def test_torsion_springs_and_joints_have_files_in_global_components():
     ANALYTICAL(position=(1, 0, 0), rotation=[0, 1, 0, -1, 0, 0, 0, 0, 1])
     TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kroll=[-1, 100, 1, -100], refpnt=(1, 0, 0))
@@ -288,7 +294,7 @@ import os, re, sys
 import h5py
 import scipy.spatial  # once for all children
 from solfec import parmec
-from solfec.errors import SolfecError
+from solfec.errors import SolfecError, SolfecWarning
 from solfec.parmec import files, model
 from solfec.results import frame_file
 
