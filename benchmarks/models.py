@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from solfec.bodies.materials import BulkMaterial
@@ -11,6 +13,7 @@ from solfec.domain import Domain
 from solfec.shapes import hex_mesh, hull, sphere
 
 GRAVITY = (0.0, 0.0, -9.81)
+ROOT = Path(__file__).parents[1]
 
 
 def box(lower, upper):
@@ -141,3 +144,33 @@ def tutorial() -> Domain:
     ball = model.insert_body(BodyKind.RIGID, [sphere.Sphere((0, 0, 5), 1.0, 1, 1)], material)
     model.states.set_velocity(ball, (0.0, 0.0, -10.0), (0.0, 0.0, 0.0))
     return model
+
+
+def hanging_links(count: int = 1000, rate: float = 0.5) -> Domain:
+    """A chain of bars of 10 cm on hinges, which hangs and swings; drift of joints is corrected."""
+    model, material = domain(0.0)
+    last = None
+    for k in range(count):
+        body = model.insert_body(BodyKind.RIGID, [box((-0.01, -0.01, -0.1 * (k + 1)), (0.01, 0.01, -0.1 * k))], material)
+        model.joints.mechanism("HINGE", body, last, (0.0, 0.0, -0.1 * k), (0.0, 1.0, 0.0))
+        model.states.set_velocity(body, (rate * 0.1 * (k + 0.5), 0.0, 0.0), (0.0, -rate, 0.0))
+        last = body
+    model.settings.exclude_surfaces(1, 1)
+    model.joint_correction = True
+    return model
+
+
+def breaker() -> Domain:
+    """The breaker of inp/mechanisms, 29 bodies, before its latch is released."""
+    import solfec
+
+    made = []
+
+    def create(analysis, step, path, **words):
+        made.append(solfec.SOLFEC(analysis, step, None, **words))
+        return made[0]
+
+    names = {name: getattr(solfec, name) for name in solfec.__all__}
+    names |= {"SOLFEC": create, "RUN": lambda *_: None, "NON_SOLFEC_ARGV": lambda: None}
+    exec((ROOT / "inp" / "mechanisms" / "breaker.py").read_text(), names)
+    return made[0]._domain

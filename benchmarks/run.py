@@ -40,6 +40,8 @@ CASES = {  # name: (model, Gauss-Seidel epsilon or another solver, steps before,
     "MANIFOLD, AUTO: cube of 10x10x10 cubes": (lambda: models.block(manifold=True), AutoSolver(1e-6), 20, 20),
     "MANIFOLD, AUTO: wall hit by a ball": (models.hit_wall, AutoSolver(1e-6), 0, 100),
     "MANIFOLD: 100 cubes of elements": (lambda: models.soft_cubes(manifold=True), 1e-4, 20, 50),
+    "AUTO: 1000 hinged links that swing": (models.hanging_links, AutoSolver(1e-8), 20, 50),
+    "AUTO: breaker of 29 bodies, 60 ms": (models.breaker, AutoSolver(1e-6), 0, 1200),
     "one stack of ten cubes": (lambda: models.stacks(1, 1), 1e-4, 150, 500),
 }
 

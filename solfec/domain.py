@@ -123,6 +123,7 @@ class Domain:
         self.joint_impacts = True  # whether the first step of a joint stops its points
         self.joint_correction = False  # whether gaps of joints are closed after every step
         self.uncorrected = joint_correction.LeftOut()
+        self._gaps = joint_correction.JointGapTable()
         self._impacts = False  # whether the next step stops joints
         self.hooks = Hooks()
 
@@ -202,7 +203,7 @@ class Domain:
             joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
         if self.joint_correction and self.dynamic and elsewhere.matters(self.constraints.user_count > 0):
             self.uncorrected.note(self.constraints, self.bodies)
-            joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon, elsewhere)
+            joint_correction.correct(self.constraints, self.bodies, self._gaps, self.time, self.epsilon, elsewhere)
 
     def _refuse_to_advance(self) -> None:
         """Raise the error that prevents another step."""

@@ -13,7 +13,7 @@ from .bodies.support_stiffness import SupportStiffness
 from .constraints import element_points, user
 from .constraints.elsewhere import NOWHERE, Elsewhere
 from .contact.phase import Detection
-from .solvers import supports
+from .solvers import contradictory_rows, supports
 
 PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step; names of Solfec-1.0
 #: Clocks of several processes: division of bodies; of sweeps, which are a part of CONSOL, preparation, computation, messages, and those of middle rows.
@@ -58,7 +58,7 @@ class TimeStep:
         self.predict()
         self.detect()
         self.assemble(solver.stored_form, solver.colouring)
-        self.solve(solver)
+        self.solve(solver, elsewhere)
         return self.correct(None if elsewhere.has_nothing else solver.share, elsewhere)
 
     def predict(self) -> None:
@@ -96,10 +96,10 @@ class TimeStep:
         local.assemble(model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic, stored_form, colouring)
         self.timings.end("LOCDYN")
 
-    def solve(self, solver) -> None:
+    def solve(self, solver, elsewhere: Elsewhere = NOWHERE) -> None:
         """Solve C(B + W R, R) = 0 for the reactions R, and keep the solver's report."""
         self.timings.start()
-        self.model.report = self._solve(solver)
+        self.model.report = self._solve(solver, elsewhere.has_nothing)
         self.timings.end("CONSOL")
 
     def correct(self, share: Callable | None = None, elsewhere: Elsewhere = NOWHERE) -> tuple[float, float]:
@@ -137,10 +137,10 @@ class TimeStep:
         model = self.model
         model.swallowed.after_detection(model.geometry, model.bodies, model.time)
 
-    def _solve(self, solver):
-        """Solve C(B + W R, R) = 0 for R; return the solver's report."""
+    def _solve(self, solver, alone: bool):
+        """Solve C(B + W R, R) = 0 for R; return the solver's report.  `alone`: no other process has rows."""
         model = self.model
-        report = solver.solve(model.local_dynamics)
+        report = contradictory_rows.solve(solver, model.local_dynamics) if alone else solver.solve(model.local_dynamics)
         if model.exact_supports and not (model.dynamic or solver.holds_supports) and model.constraints.user_count:
             model.supports_left.note(supports.hold(model.local_dynamics, report), model.time)
         return report

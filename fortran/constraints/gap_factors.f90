@@ -15,6 +15,8 @@ module gap_factors
   type :: coupled_gaps
     integer(i4) :: n = 0
     integer(i4), allocatable :: first(:)              !< (0:n) rows of the table where those of a constraint begin
+    integer(i4), allocatable :: entry(:), triple(:)   !< (0:n) where the triples of a constraint begin; triples
+    real(dp), allocatable :: h(:,:,:)                 !< (3,3,0:entries-1) H of constraints on them, a row per component that holds, then zeros
     integer(i4), allocatable :: ptr(:), col(:)        !< off-diagonal blocks
     real(dp), allocatable :: diagonal(:,:,:), block(:,:,:), right(:,:)
   end type coupled_gaps
@@ -34,7 +36,8 @@ contains
     integer(i4) :: a, count
 
     call find_blocks(gaps, rows, all_gaps)
-    call couple(gaps, int(size(inverse, 3), i4), all_gaps)
+    call collect_operators(gaps, all_gaps)
+    call couple(int(size(inverse, 3), i4), all_gaps)
     call fill(gaps, inverse, redundant, all_gaps)
     allocate (island(0:all_gaps%n-1), number(0:all_gaps%n-1))
     number = -1
@@ -65,25 +68,45 @@ contains
     these%first(these%n) = rows
   end subroutine find_blocks
 
-  !> Finds the constraints that share a triple with each constraint.
-  subroutine couple(gaps, triples, these)
+  !> Collects the operators of each constraint on its triples.
+  subroutine collect_operators(gaps, these)
     type(joint_gap_table), intent(in) :: gaps
+    type(coupled_gaps), intent(inout) :: these
+    integer(i4) :: a, count, e, i
+
+    allocate (these%entry(0:these%n), these%triple(0:max(sides*these%n, 1)-1), these%h(3,3,0:max(sides*these%n, 1)-1))
+    count = 0
+    do a = 0, these%n - 1
+      these%entry(a) = count
+      do e = 1, sides
+        if (gaps%triple(e,these%first(a)) < 0) cycle
+        these%triple(count) = gaps%triple(e,these%first(a))
+        these%h(:,:,count) = 0.0_dp
+        do i = these%first(a), these%first(a+1) - 1
+          these%h(i-these%first(a)+1,:,count) = gaps%operator(:,e,i)
+        end do
+        count = count + 1
+      end do
+    end do
+    these%entry(these%n) = count
+  end subroutine collect_operators
+
+  !> Finds the constraints that share a triple with each constraint.
+  subroutine couple(triples, these)
     integer(i4), intent(in) :: triples
     type(coupled_gaps), intent(inout) :: these
     integer(i4), allocatable :: user_ptr(:), user(:), seen(:), grown(:)
-    integer(i4) :: a, b, e, k, t, count
+    integer(i4) :: a, b, e, k, count
 
-    call list_users(gaps, triples, these, user_ptr, user)
+    call list_users(triples, these, user_ptr, user)
     allocate (these%ptr(0:these%n), these%col(0:max(64, 8*these%n)-1), seen(0:max(these%n, 1)-1))
     seen = -1
     count = 0
     do a = 0, these%n - 1
       these%ptr(a) = count
       seen(a) = a
-      do e = 1, sides
-        t = gaps%triple(e,these%first(a))
-        if (t < 0) cycle
-        do k = user_ptr(t), user_ptr(t+1) - 1
+      do e = these%entry(a), these%entry(a+1) - 1
+        do k = user_ptr(these%triple(e)), user_ptr(these%triple(e)+1) - 1
           b = user(k)
           if (seen(b) == a) cycle
           seen(b) = a
@@ -101,8 +124,7 @@ contains
   end subroutine couple
 
   !> Lists the constraints that act on each triple.
-  subroutine list_users(gaps, triples, these, user_ptr, user)
-    type(joint_gap_table), intent(in) :: gaps
+  subroutine list_users(triples, these, user_ptr, user)
     integer(i4), intent(in) :: triples
     type(coupled_gaps), intent(in) :: these
     integer(i4), allocatable, intent(out) :: user_ptr(:), user(:)
@@ -110,11 +132,8 @@ contains
     integer(i4) :: a, e, t
 
     allocate (user_ptr(0:triples), source=0)
-    do a = 0, these%n - 1
-      do e = 1, sides
-        t = gaps%triple(e,these%first(a))
-        if (t >= 0) user_ptr(t+1) = user_ptr(t+1) + 1
-      end do
+    do e = 0, these%entry(these%n) - 1
+      user_ptr(these%triple(e)+1) = user_ptr(these%triple(e)+1) + 1
     end do
     do t = 1, triples
       user_ptr(t) = user_ptr(t) + user_ptr(t-1)
@@ -122,9 +141,8 @@ contains
     allocate (user(0:max(user_ptr(triples), 1)-1))
     allocate (place(0:triples), source=user_ptr)
     do a = 0, these%n - 1
-      do e = 1, sides
-        t = gaps%triple(e,these%first(a))
-        if (t < 0) cycle
+      do e = these%entry(a), these%entry(a+1) - 1
+        t = these%triple(e)
         user(place(t)) = a
         place(t) = place(t) + 1
       end do
@@ -136,54 +154,49 @@ contains
     type(joint_gap_table), intent(in) :: gaps
     real(dp), intent(in) :: inverse(:,:,0:), redundant
     type(coupled_gaps), intent(inout) :: these
-    real(dp), allocatable :: spread(:,:,:)            ! (3,3,triples) columns of M^-1 H^T of one constraint
-    integer(i4) :: a, e, k, r, row, t
+    integer(i4), allocatable :: place(:)              ! of triples: number among those of one constraint, 0: it has no such triple
+    real(dp) :: spread(3,3,sides)                     ! H M^-1 of one constraint
+    integer(i4) :: a, e, k, r
 
     allocate (these%diagonal(3,3,0:these%n-1), these%block(3,3,0:max(these%ptr(these%n), 1)-1), these%right(3,0:these%n-1))
-    allocate (spread(3,3,0:size(inverse, 3)-1), source=0.0_dp)
+    allocate (place(0:size(inverse, 3)-1), source=0)
     do a = 0, these%n - 1
-      do row = these%first(a), these%first(a+1) - 1
-        r = row - these%first(a) + 1
-        do e = 1, sides
-          t = gaps%triple(e,row)
-          if (t >= 0) spread(:,r,t) = spread(:,r,t) + matmul(inverse(:,:,t), gaps%operator(:,e,row))
-        end do
+      do e = these%entry(a), these%entry(a+1) - 1
+        place(these%triple(e)) = e - these%entry(a) + 1
+        spread(:,:,e-these%entry(a)+1) = matmul(these%h(:,:,e), inverse(:,:,these%triple(e)))
       end do
-      these%diagonal(:,:,a) = coupling(a)
+      these%diagonal(:,:,a) = coupling(these, a, place, spread)
       do r = 1, 3
         associate (entry => these%diagonal(r,r,a))
           entry = entry + merge(redundant*entry, 1.0_dp, entry > 0.0_dp)
         end associate
       end do
       do k = these%ptr(a), these%ptr(a+1) - 1
-        these%block(:,:,k) = coupling(these%col(k))
+        these%block(:,:,k) = coupling(these, these%col(k), place, spread)
       end do
       these%right(:,a) = 0.0_dp
       these%right(1:these%first(a+1)-these%first(a),a) = -gaps%gap(these%first(a):these%first(a+1)-1)
-      do e = 1, sides
-        t = gaps%triple(e,these%first(a))
-        if (t >= 0) spread(:,:,t) = 0.0_dp
+      place(these%triple(these%entry(a):these%entry(a+1)-1)) = 0
+    end do
+  end subroutine fill
+
+  !> Block of a constraint whose H M^-1 is `spread`, on the triples at their `place`, and of constraint b.
+  pure function coupling(these, b, place, spread) result(block)
+    type(coupled_gaps), intent(in) :: these
+    integer(i4), intent(in) :: b, place(0:)
+    real(dp), intent(in) :: spread(3,3,sides)
+    real(dp) :: block(3,3)
+    integer(i4) :: c, e, k
+
+    block = 0.0_dp
+    do e = these%entry(b), these%entry(b+1) - 1
+      k = place(these%triple(e))
+      if (k == 0) cycle
+      do c = 1, 3
+        block(:,c) = block(:,c) + (spread(:,1,k)*these%h(c,1,e) + spread(:,2,k)*these%h(c,2,e) + spread(:,3,k)*these%h(c,3,e))
       end do
     end do
-
-  contains
-
-    !> Block of the spread constraint and of constraint b.
-    function coupling(b) result(block)
-      integer(i4), intent(in) :: b
-      real(dp) :: block(3,3)
-      integer(i4) :: c, f, row
-
-      block = 0.0_dp
-      do row = these%first(b), these%first(b+1) - 1
-        c = row - these%first(b) + 1
-        do f = 1, sides
-          if (gaps%triple(f,row) < 0) cycle
-          block(:,c) = block(:,c) + matmul(gaps%operator(:,f,row), spread(:,:,gaps%triple(f,row)))
-        end do
-      end do
-    end function coupling
-  end subroutine fill
+  end function coupling
 
   !> Lists the constraints that are coupled with constraint `a`, also through others, and numbers them.
   subroutine find_island(these, a, number, island, count)

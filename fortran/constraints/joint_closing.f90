@@ -234,8 +234,11 @@ contains
     do i = 0, n - 1
       do e = 1, 16
         t = found%triple(e,i)
-        if (t >= 0) moved(:,t) = moved(:,t) + found%force(i)*matmul(inverse(:,:,t), found%operator(:,e,i))
+        if (t >= 0) moved(:,t) = moved(:,t) + found%force(i)*found%operator(:,e,i)
       end do
+    end do
+    do t = 0, nt - 1
+      moved(:,t) = matmul(inverse(:,:,t), moved(:,t))
     end do
   end subroutine displace
 

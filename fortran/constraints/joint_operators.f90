@@ -1,4 +1,4 @@
-!> Operators of the user's constraints outside of local dynamics, for starts of joints.
+!> Velocities of the user's constraints outside of local dynamics, for starts of joints and for motors.
 module joint_operators
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
@@ -7,47 +7,63 @@ module joint_operators
   use table_registry, only: table_open
   implicit none
   private
-  public :: fill_joint_operators
+  public :: joint_velocities
 
 contains
 
-  !> Computes H of some of the user's constraints at the present configuration; blocks of slaves include their sign.
+  !> Computes relative velocities H u of some of the user's constraints at the present configuration, in local components.
   !>
-  !> Reads of bodies kind, centre, pointers and conf; of constraints kind, master, slave, points, element, weights, base, length.
+  !> Reads of bodies kind, centre, pointers, conf, velo or velo_prev; of constraints kind, master, slave, points, element, weights, base, length.
   !>
   !>   bodies, constraints, elements   handles (BodyTable.handles, ConstraintTable.handle, FiniteElements.handle)
   !>   n, rows                      (0:n-1) rows of constraints
-  !>   triple                       (16,0:n-1) out: velocity triples of the master (8) and the slave (8), -1: none
-  !>   operator                     (3,3,16,0:n-1) out: blocks, 0 where there is no triple
+  !>   before                       1: from velocities at the start of the present step
+  !>   velocity                     (3,0:n-1) out
+  !>   size                         (0:n-1) out: sum of the norms of its terms
   !>   status                       `table_open` or `table_unknown`
-  subroutine fill_joint_operators(bodies, constraints, elements, n, rows, triple, operator, status)
+  subroutine joint_velocities(bodies, constraints, elements, n, rows, before, velocity, size, status)
     integer(i8), intent(in) :: bodies(3), constraints, elements
-    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: n, before
     integer(i4), intent(in) :: rows(0:n-1)
-    integer(i4), intent(inout) :: triple(16,0:n-1)
-    real(dp), intent(inout) :: operator(3,3,16,0:n-1)
+    real(dp), intent(inout) :: velocity(3,0:n-1), size(0:n-1)
     integer(i4), intent(out) :: status
     type(bodies_and_triples) :: state
     type(constraint_table) :: con
     type(finite_elements) :: fe
-    real(dp) :: h(3,3,8)
-    integer(i4) :: count, i, k, t(8)
+    integer(i4) :: i, k
 
     call open_bodies(bodies, state, status)
     if (status == table_open) call open_table(constraints, con, status)
     if (status == table_open) call open_table(elements, fe, status)
     if (status /= table_open) return
-    triple = -1
-    operator = 0.0_dp
+    velocity = 0.0_dp
+    size = 0.0_dp
     do k = 0, n - 1
       i = rows(k)
-      call operator_of(state, con, fe, con%master(i), 1, i, con%master_point(:,i), count, h, t)
-      triple(1:count,k) = t(1:count)
-      operator(:,:,1:count,k) = h(:,:,1:count)
-      if (con%slave(i) < 0) cycle
-      call operator_of(state, con, fe, con%slave(i), 2, i, con%slave_point(:,i), count, h, t)
-      triple(9:8+count,k) = t(1:count)
-      operator(:,:,9:8+count,k) = -h(:,:,1:count)
+      call add(con%master(i), 1, con%master_point(:,i), 1.0_dp)
+      if (con%slave(i) >= 0) call add(con%slave(i), 2, con%slave_point(:,i), -1.0_dp)
     end do
-  end subroutine fill_joint_operators
+
+  contains
+
+    !> Adds the velocity of a point of body b.
+    subroutine add(b, side, point, sign)
+      integer(i4), intent(in) :: b
+      integer, intent(in) :: side
+      real(dp), intent(in) :: point(3), sign
+      real(dp) :: h(3,3,8), part(3)
+      integer(i4) :: count, e, t(8)
+
+      call operator_of(state, con, fe, b, side, i, point, count, h, t)
+      do e = 1, count
+        if (before /= 0) then
+          part = sign*matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))
+        else
+          part = sign*matmul(h(:,:,e), state%triples%velo(:,t(e)))
+        end if
+        velocity(:,k) = velocity(:,k) + part
+        size(k) = size(k) + norm2(part)
+      end do
+    end subroutine add
+  end subroutine joint_velocities
 end module joint_operators

@@ -5,7 +5,7 @@ module spring_law
   private
   public :: window
   public :: s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
-  public :: spring_reaction, spring_error, step_force, stopped
+  public :: spring_reaction, spring_error, spring_line, step_force, stopped
 
   !> Law data of a spring, in dynamics and in quasi-statics.
   integer, parameter :: s_stroke = 1         !< s at which constraints are evaluated: at mid step; at the start
@@ -68,6 +68,34 @@ contains
       error = w*(r - force)
     end if
   end function spring_error
+
+  !> Tangent R_N = p + g U_N of a spring at its present velocity and reaction; `held`: it is at a stop, which prescribes the velocity `target`.
+  pure subroutine spring_line(w, knots, law, u, r, constant, slope, target, held)
+    real(dp), intent(in) :: w                !< W_NN
+    real(dp), intent(in) :: knots(2*window), law(8)
+    real(dp), intent(in) :: u, r             !< U_N, R_N
+    real(dp), intent(out) :: constant, slope, target
+    logical, intent(out) :: held
+    real(dp) :: free, force, by_stroke, share
+    integer :: piece
+
+    constant = 0.0_dp
+    slope = 0.0_dp
+    target = law(s_target)
+    free = u - w*r
+    held = stopped(law, free)
+    if (held) return
+    if (law(s_implicit) /= 0.0_dp) then
+      call step_force(knots, law, u, force, by_stroke, piece)
+      slope = law(s_reach)*by_stroke - law(s_mean)*law(s_dashpot)
+      constant = force - slope*u
+    else
+      call evaluate(knots, law, law(s_stroke), free, force, by_stroke, piece)
+      share = 1.0_dp - w*law(s_dashpot)      ! f at U - W R, with R in it
+      slope = -law(s_dashpot)/share
+      constant = (force + law(s_dashpot)*free)/share
+    end if
+  end subroutine spring_line
 
   !> Whether the stroke is beyond a limit and going further.
   pure logical function stopped(law, b)

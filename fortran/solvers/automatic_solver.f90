@@ -35,6 +35,7 @@ module automatic_solver
   integer(i4), parameter :: newton_steps = 60
   integer(i4), parameter :: linear_steps = 8              !< solutions of linear equations, each of which reduces what the shift has left
   real(dp), parameter :: newton_shift = 1e-7_dp           !< on the diagonal of its scaled matrix
+  real(dp), parameter :: short_chain = 100.0_dp           !< rows of a chain whose least eigenvalue is well above this shift
   integer(i4), parameter :: most_starts = 8               !< starting points of the interior point method
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   integer(i4), parameter :: rounds_without_gain = 6      !< rounds within which the residual must halve
@@ -49,6 +50,7 @@ module automatic_solver
   integer(i4), parameter :: warm_patience = 100           !< the same, from reactions of the last step of an island that cannot be factorised
   integer(i4), parameter :: most_ordered = 1500           !< most rows of an island that is ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
+  integer(i4), parameter :: most_jointed = 1500           !< most rows of an island with joints that Newton steps solve before sweeps
   integer(i4), parameter :: least_sweeps = 400            !< fewest remaining sweeps for reactions that hold an island still
   integer(i4), parameter :: few_steps = 15                !< Newton steps before proximal ones, if factors are expensive, or without a solution in sight
   integer(i4), parameter :: warm_steps = 400              !< most Newton steps of proximal iterations from reactions of the last step
@@ -238,6 +240,7 @@ contains
     if (.not. it%residual <= tolerance .and. all_rows%method == use_auto .and. n > 1) then
       if (it%warm .and. all_rows%operators /= with_yielding) it%start = r(:,rows)
       call solve_linear(all_rows, n, rows, it, r)
+      if (it%warm .and. .not. it%residual <= tolerance) call solve_mechanism(all_rows, n, rows, it, r)
     end if
     if (.not. it%residual <= tolerance) then
       packed = all_rows%method > use_anderson
@@ -291,7 +294,7 @@ contains
     type(island) :: part
     type(island_lu) :: factor
     real(dp), allocatable :: x(:,:)
-    real(dp) :: residual
+    real(dp) :: residual, shift
     integer(i4) :: i, steps
     logical :: by_rows
 
@@ -310,7 +313,9 @@ contains
     end if
     if (factor%products > most_products) return
     allocate (x(3,0:n-1))
-    call linear_island(part, it%unscaled, it%tolerance, linear_steps, newton_shift, factor, x, residual, steps)
+    ! the least eigenvalue of W of a chain falls with the square of its length
+    shift = newton_shift*min(1.0_dp, (short_chain/n)**2)
+    call linear_island(part, it%unscaled, it%tolerance, linear_steps, shift, factor, x, residual, steps)
     if (.not. residual <= it%tolerance) return
     it%residual = residual
     it%counts(c_newton) = steps
@@ -319,6 +324,38 @@ contains
       r(:,rows(i)) = x(:,i)*part%d(i)
     end do
   end subroutine solve_linear
+
+  !> Newton steps from reactions of the last step on a small island of joints that has contacts: its factors cost less than the many sweeps that
+  !> forces take to pass through joints.  Nothing changes if they do not converge.
+  subroutine solve_mechanism(all_rows, n, rows, it, r)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1)
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: r(3,0:*)
+    type(island) :: part
+    type(island_lu) :: factor
+    real(dp), allocatable :: x(:,:)
+    real(dp) :: residual
+    integer(i4) :: contacts, i, steps
+
+    contacts = count(all_rows%kind(rows) == cone_contact)
+    if (contacts == 0 .or. 2*contacts > n .or. n > most_jointed) return
+    call pack_rows(all_rows, n, rows, part)
+    call analyse_island(part, factor)
+    if (factor%products > few_products) return
+    allocate (x(3,0:n-1))
+    do i = 0, n - 1
+      x(:,i) = r(:,rows(i))/part%d(i)
+    end do
+    call newton_island(part, it%unscaled, it%tolerance, few_steps, newton_shift, 1.0_dp, .true., factor, x, residual, steps)
+    it%counts(c_newton) = steps
+    if (.not. residual <= it%tolerance) return
+    it%residual = residual
+    it%counts(c_method) = use_newton
+    do i = 0, n - 1
+      r(:,rows(i)) = x(:,i)*part%d(i)
+    end do
+  end subroutine solve_mechanism
 
   !> Sweeps over an island.  `packed`: they do not converge, and the island is packed, its factors are worth their products.
   subroutine solve_by_sweeps(all_rows, n, rows, it, r, part, factor, packed)

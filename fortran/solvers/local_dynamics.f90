@@ -108,8 +108,50 @@ contains
       loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, con, loc%rows%order(a)))
     end do
     !$omp end parallel do
+    call find_coupled_drives(state, con, loc, n)
     if (failed >= 0) status = unknown_body
   end subroutine assemble_rows
+
+  !> Rows of obstacles on which other bodies pull, through springs or links, do not count as driving: nothing but these pulls moves a held obstacle, so
+  !> its B is round-off and no measure of errors.
+  subroutine find_coupled_drives(state, con, loc, n)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: n
+    logical, allocatable :: pulled(:)
+    integer(i4) :: a
+    logical :: changed
+
+    if (all(loc%rows%driving(0:n-1) == 0)) return
+    allocate (pulled(-1:int(state%bodies%rows, i4)-1), source=.false.)
+    changed = .true.
+    do while (changed)
+      changed = .false.
+      do a = 0, n - 1
+        associate (i => loc%rows%order(a), driving => loc%rows%driving(a))
+          if (driving /= 0) then
+            if (.not. (pulled(con%master(i)) .or. pulled(con%slave(i)))) cycle
+            driving = 0
+            changed = .true.
+          end if
+          if (.not. acts_on(con, i, obstacle_kind)) cycle
+          if (state%bodies%kind(con%master(i)) == obstacle_kind) call pull(con%master(i))
+          if (con%slave(i) < 0) cycle
+          if (state%bodies%kind(con%slave(i)) == obstacle_kind) call pull(con%slave(i))
+        end associate
+      end do
+    end do
+
+  contains
+
+    subroutine pull(k)
+      integer(i4), intent(in) :: k
+
+      changed = changed .or. .not. pulled(k)
+      pulled(k) = .true.
+    end subroutine pull
+  end subroutine find_coupled_drives
 
   !> Takes R and U of the last step.
   subroutine take_last(con, loc, a, i)

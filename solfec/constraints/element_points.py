@@ -74,6 +74,8 @@ def carried_directions(constraints: ConstraintTable, bodies: BodyTable) -> tuple
 
     A body carries a direction by its deformation gradient at the constraint's point.
     """
+    if not finite_elements.within_step(bodies).count:
+        return constraints.direction, constraints.update
     update = constraints.update[: constraints.user_count]
     rows = np.flatnonzero(update >= DirectionUpdate.CONV1)
     if not rows.size:

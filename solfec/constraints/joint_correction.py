@@ -19,7 +19,7 @@ import numpy as np
 from .. import _kernels
 from ..bodies import finite_element_motion
 from ..bodies.failures import raise_failure
-from ..bodies.finite_elements import compiled
+from ..bodies.finite_elements import compiled, within_step
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
 from ..kinds import DRIVES, JOINTS, Scheme
@@ -108,13 +108,17 @@ def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.n
     }
 
 
-def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilon: float, elsewhere: Elsewhere = NOWHERE) -> None:
+def correct(
+    constraints: ConstraintTable, bodies: BodyTable, room: JointGapTable, time: float, epsilon: float, elsewhere: Elsewhere = NOWHERE
+) -> None:
     """Close the gaps of the user's joints at the end of a step.
 
     Parameters
     ----------
     constraints, bodies
         State tables at the end of the step.
+    room : JointGapTable
+        Memory for the gaps.
     time : float
         End of the step.
     epsilon : float
@@ -123,11 +127,12 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
         Gaps of joints that other processes hold.
     """
     with user.present(constraints, bodies, time):
-        gaps, count, largest = elsewhere.all_gaps(*_gaps(constraints, bodies))
+        gaps, count, largest = elsewhere.all_gaps(*_gaps(constraints, bodies, room))
         if largest > CLOSED * epsilon:
             moved = _displacement(gaps, count, elsewhere.inverse_inertia(bodies))
             opened(_move_bodies(bodies.handles, elsewhere.here(moved)))
-            if compiled(bodies).count and (bodies.scheme[compiled(bodies).rows] == Scheme.DEF_EXP).any():
+            elements = within_step(bodies)
+            if elements.count and (bodies.scheme[elements.rows] == Scheme.DEF_EXP).any():
                 _strain(bodies)
 
 
@@ -149,15 +154,14 @@ def _strain(bodies: BodyTable) -> None:
 def largest_gap(constraints: ConstraintTable, bodies: BodyTable, time: float) -> float:
     """Return the largest gap that a correction at `time` would close [length]."""
     with user.present(constraints, bodies, time):
-        return _gaps(constraints, bodies)[2]
+        return _gaps(constraints, bodies, JointGapTable())[2]
 
 
-def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[JointGapTable, int, float]:
-    """Return components of constraints that hold, their number, and the largest gap."""
-    gaps = JointGapTable()
+def _gaps(constraints: ConstraintTable, bodies: BodyTable, gaps: JointGapTable) -> tuple[JointGapTable, int, float]:
+    """List components of constraints that hold; return their table, their number, and the largest gap."""
     gaps.reserve(3 * constraints.user_count)
     count, largest, status = _list_gaps(
-        bodies.handles, constraints.handle, compiled(bodies).handle, gaps.handle, constraints.user_count, TREATMENT, HOLDS
+        bodies.handles, constraints.handle, within_step(bodies).handle, gaps.handle, constraints.user_count, TREATMENT, HOLDS
     )
     opened(status)
     return gaps, count, largest

@@ -25,7 +25,9 @@ from .table import ConstraintKind, ConstraintTable
 
 COMPONENTS = {kind.value: kind.components for kind in ConstraintKind}
 ASKED_FOR = np.array([[c in COMPONENTS.get(kind, ()) for kind in range(max(COMPONENTS) + 1)] for c in range(3)])  # prescribed components, by kinds
+IS_JOINT, IS_LINK = (np.isin(np.arange(ASKED_FOR.shape[1]), kinds) for kinds in (JOINTS, LINKS))  # by kinds
 NO_ROWS = np.zeros(0, int)
+NEW, IMPACT, MET = int(Start.NEW), int(Start.IMPACT), int(Start.MET)  # members of enumerations are slow to access
 ROUNDING = 1e-9  # relative to the velocities of its bodies: smaller velocities of a joint count as zero
 AFTER = np.array([Start.MET, Start.NEW, Start.MET, Start.HALVED, Start.MET], np.int32)  # state after a step, by the state before it
 
@@ -36,7 +38,7 @@ def mark(constraints: ConstraintTable, bodies) -> None:
     """Mark the joints of one or several bodies (rows), whose velocities have been set, for examination before the next step."""
     users = slice(0, constraints.user_count)
     attached = np.isin(constraints.master[users], bodies) | np.isin(constraints.slave[users], bodies)
-    constraints.start[users][attached & np.isin(constraints.kind[users], JOINTS)] = Start.NEW
+    constraints.start[users][attached & IS_JOINT[constraints.kind[users]]] = NEW
 
 
 def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: bool, elsewhere: Elsewhere = NOWHERE) -> bool:
@@ -58,21 +60,21 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
     bool
         Whether the next step stops any joint, here or elsewhere.
     """
-    rows = np.flatnonzero(constraints.start[: constraints.user_count]) if constraints.user_count else NO_ROWS
+    rows = constraints.start[: constraints.user_count].nonzero()[0] if constraints.user_count else NO_ROWS
     if not elsewhere.any(rows.size > 0):
         return False
     if impacts:
         user.update(constraints, bodies, time, 0.0)
         local, size = relative_velocities(constraints, bodies, rows)
-        held = np.linalg.norm(np.where(ASKED_FOR[:, constraints.kind[rows]], local, 0.0), axis=0)
-        fresh = constraints.start[rows] == Start.NEW
-        constraints.start[rows[fresh]] = np.where(held > ROUNDING * size, Start.IMPACT, Start.MET)[fresh]
-        local[0] = np.where(np.isin(constraints.kind[rows], LINKS), constraints.gap[rows], local[0])
+        kind, fresh = constraints.kind[rows], constraints.start[rows] == NEW
+        held = np.sqrt((np.where(ASKED_FOR[:, kind], local, 0.0) ** 2).sum(axis=0))
+        constraints.start[rows[fresh]] = np.where(held > ROUNDING * size, IMPACT, MET)[fresh]
+        local[0] = np.where(IS_LINK[kind], constraints.gap[rows], local[0])
         constraints.value[:, rows[~fresh]] = local[:, ~fresh]
         _stop_links_beside(constraints, bodies, elsewhere)
     else:
-        constraints.start[rows] = Start.MET
-    return elsewhere.any(bool((constraints.start[: constraints.user_count] > Start.NEW).any()))
+        constraints.start[rows] = MET
+    return elsewhere.any(bool((constraints.start[: constraints.user_count] > NEW).any()))
 
 
 def _stop_links_beside(constraints: ConstraintTable, bodies: BodyTable, elsewhere: Elsewhere) -> None:
@@ -82,19 +84,21 @@ def _stop_links_beside(constraints: ConstraintTable, bodies: BodyTable, elsewher
     """
     users = slice(0, constraints.user_count)
     start, master, slave = constraints.start[users], constraints.master[users], constraints.slave[users]
-    stopped = start == Start.IMPACT
+    stopped = start == IMPACT
+    if not elsewhere.any(bool(stopped.any())):
+        return
     touched = np.zeros(bodies.n + 1, bool)  # the last one means no body
     touched[master[stopped]] = touched[slave[stopped]] = True
     touched[:-1] = elsewhere.spread(touched[:-1])
     touched[-1] = False
-    start[np.isin(constraints.kind[users], LINKS) & (touched[master] | touched[slave])] = Start.IMPACT
+    start[IS_LINK[constraints.kind[users]] & (touched[master] | touched[slave])] = IMPACT
 
 
 def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool, elsewhere: Elsewhere = NOWHERE) -> None:
     """After the step, mark joints as met, and set the lengths of stopped links to the present ones, unless they must keep theirs."""
     start, kind = (column[: constraints.user_count] for column in (constraints.start, constraints.kind))
-    links = np.flatnonzero((start == Start.IMPACT) & np.isin(kind, LINKS))
-    constraints.value[:, np.flatnonzero(start > Start.IMPACT)] = 0.0
+    links = np.flatnonzero((start == IMPACT) & IS_LINK[kind])
+    constraints.value[:, np.flatnonzero(start > IMPACT)] = 0.0
     start[...] = AFTER[start]
     if elsewhere.any(links.size > 0) and not keep_lengths:
         user.update(constraints, bodies, time, 0.0)

@@ -11,6 +11,8 @@ from .joint_operators import relative_velocities
 from .table import ConstraintTable
 
 LARGEST = 1e150  # value beyond which numbers are out of range
+CALLED, EFFORT, COORDINATE = int(Motor.CALLED), int(Motor.EFFORT), int(Motor.COORDINATE)  # members of enumerations are slow to access
+TORSIONAL = int(ConstraintKind.TORSIONAL)
 
 
 def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
@@ -31,25 +33,25 @@ def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: 
     SolfecError
         A continued run has not been given a function again, or a function does not return a number.
     """
-    rows = np.flatnonzero(constraints.motor[: constraints.user_count] & Motor.CALLED)
+    rows = (constraints.motor[: constraints.user_count] & CALLED).nonzero()[0]
     if not rows.size:
         return
     rates = _rates(constraints, bodies, rows)
     for k, row in enumerate(rows.tolist()):
         function = _function(constraints, row)
-        mode = Motor(int(constraints.motor[row]) & ~Motor.CALLED)
-        if mode == Motor.EFFORT:
+        mode = int(constraints.motor[row]) & ~CALLED
+        if mode == EFFORT:
             constraints.value[0, row] = function(float(constraints.gap[row]), float(rates[k]), time_end - 0.5 * step)
         else:
             constraints.value[0, row] = function(time_end)
-        if mode == Motor.COORDINATE:
+        if mode == COORDINATE:
             constraints.value[1, row] = (function(time_end + step) - function(time_end - step)) / (2.0 * step)
 
 
 def _rates(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> np.ndarray:
     """Return rates (n,) of coordinates from the velocities at the start of the step."""
     velocity, _ = relative_velocities(constraints, bodies, rows, before=True)
-    arm = np.where(constraints.kind[rows] == ConstraintKind.TORSIONAL, constraints.length[rows], 1.0)
+    arm = np.where(constraints.kind[rows] == TORSIONAL, constraints.length[rows], 1.0)
     return velocity[2] / arm
 
 

@@ -55,14 +55,14 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
 @contextmanager
 def present(constraints: ConstraintTable, bodies: BodyTable, time: float) -> Iterator[None]:
     """Show the user's rows at the present configuration, between steps; afterwards restore those of mid-step."""
-    users = slice(0, constraints.user_count)
-    kept = {name: constraints.view(name)[..., users].copy() for name in REFRESHED}
+    users, columns = constraints.user_count, vars(constraints)
+    kept = [columns[name][..., :users].copy() for name in REFRESHED]
     update(constraints, bodies, time, 0.0)
     try:
         yield
     finally:
-        for name, column in kept.items():
-            constraints.view(name)[..., users] = column
+        for name, column in zip(REFRESHED, kept):
+            columns[name][..., :users] = column
 
 
 def _refuse(constraints: ConstraintTable, row: int) -> None:

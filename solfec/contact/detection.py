@@ -19,6 +19,7 @@ from .manifold import PART, WITHIN_MARGIN, sizes_of
 from .still import OBSTACLE
 from .workspace import Workspace, workspace_of
 
+SEVERAL = -(2**31)  # no surface identifier
 FEW = 4  # new bodies whose pairs are found by themselves
 
 _update_shapes = _kernels.update_geometry.update_shapes
@@ -103,8 +104,13 @@ class Settings:
         self.excluded_parts = np.asfortranarray(np.unique(np.concatenate((self.excluded_parts, pair), axis=1), axis=1))
 
     def excludes_as(self, known: tuple | None) -> bool:
-        """Whether pairs found with these excluded bodies and parts are still valid."""
-        return known is not None and known[0] is self.excluded_bodies and known[1] is self.excluded_parts
+        """Whether pairs found with these excluded bodies, parts and surfaces are still valid."""
+        return known is not None and all(one is two for one, two in zip(known, self.excluded))
+
+    @property
+    def excluded(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Excluded bodies, parts and surfaces."""
+        return self.excluded_bodies, self.excluded_parts, self.excluded_surfaces
 
     def widen(self, distances: np.ndarray) -> None:
         """Set the margin to the largest of the user's margin and the distances of gap-aware materials."""
@@ -205,9 +211,11 @@ def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple |
     search_pairs(geometry, bodies, settings, work)
     if settings.excluded_parts.size:
         _leave_out(settings.excluded_parts, bodies, work)
+    if settings.excluded_surfaces.size:
+        _keep_pairs(work, ~_surfaces_excluded(geometry, settings, work.low[: work.pairs], work.high[: work.pairs]))
     work.searched = work.updates
     work.pairs_state = (geometry.version, primitives.n, settings.margins)
-    work.excluded = settings.excluded_bodies, settings.excluded_parts
+    work.excluded = settings.excluded
     work.flags = _sum_flags(bodies.n, bodies.selfcontact)
     work.fresh = 1
 
@@ -235,7 +243,10 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
         found.append(np.stack((near[one], first + two)))
     pairs = np.concatenate(found, axis=1).astype(np.int32)
     faceless = (primitives.kind[pairs] < PrimitiveKind.SPHERE) & (current_faces(geometry).outer_count[pairs] == 0)
-    work.insert_pairs(*pairs[:, ~faceless.any(0)])  # interior elements of meshes take no part in contact
+    out = faceless.any(0)  # interior elements of meshes take no part in contact
+    if settings.excluded_surfaces.size:
+        out |= _surfaces_excluded(geometry, settings, *pairs)
+    work.insert_pairs(*pairs[:, ~out])
     work.pairs_state = version, primitives.n, margins
     return True
 
@@ -264,9 +275,42 @@ def _leave_out(excluded: np.ndarray, bodies, work: Workspace) -> None:
     at = at[at < work.pairs]
     keep = np.ones(work.pairs, bool)
     keep[at[np.isin(listed[at], wanted)]] = False
-    kept = int(keep.sum())
-    work.low[:kept], work.high[:kept] = work.low[pairs][keep], work.high[pairs][keep]
-    work.pairs = kept
+    _keep_pairs(work, keep)
+
+
+def _keep_pairs(work: Workspace, keep: np.ndarray) -> None:
+    """Keep the marked pairs of those found."""
+    pairs, kept = slice(work.pairs), int(keep.sum())
+    if kept < keep.size:
+        work.low[:kept], work.high[:kept] = work.low[pairs][keep], work.high[pairs][keep]
+        work.pairs = kept
+
+
+def _surfaces_excluded(geometry, settings: Settings, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """Return which pairs of primitives have one surface identifier each, between which there is no contact."""
+    work = geometry.workspace
+    state = geometry.version, geometry.primitives.n
+    if work.surfaces_state != state:
+        work.surfaces_state, work.only_surface = state, _only_surfaces(geometry)
+    first, second = work.only_surface[one], work.only_surface[two]
+    pair = np.minimum(first, second) << 32 | np.maximum(first, second)
+    excluded = settings.excluded_surfaces.astype(np.int64)
+    excluded = excluded[0] << 32 | excluded[1]  # sorted
+    found = excluded[np.minimum(np.searchsorted(excluded, pair), excluded.size - 1)] == pair
+    return found & (first != SEVERAL) & (second != SEVERAL)
+
+
+def _only_surfaces(geometry) -> np.ndarray:
+    """Return the surface identifier (int64) of each primitive, `SEVERAL` if its faces have several."""
+    primitives, surface = geometry.primitives, geometry.faces.view("surface")
+    first, count = primitives.view("face_ptr"), primitives.view("face_count")
+    with_faces = np.flatnonzero(count)
+    only = np.where(primitives.view("kind") < PrimitiveKind.SPHERE, SEVERAL, primitives.view("surface")).astype(np.int64)
+    start = first[with_faces]
+    if with_faces.size and np.array_equal(np.append(start[1:], surface.size), start + count[with_faces]):
+        least, most = np.minimum.reduceat(surface, start), np.maximum.reduceat(surface, start)
+        only[with_faces] = np.where(least == most, least, SEVERAL)
+    return only
 
 
 def search_pairs(geometry, bodies, settings: Settings, work: Workspace) -> None:

@@ -71,7 +71,8 @@ class Workspace(Record):
         self.patches = narrow.PatchResult(1)
         self.still = StillBoxes()
         self.searched = self.rank = -1
-        self.shapes_state = self.pairs_state = self.excluded = None
+        self.shapes_state = self.pairs_state = self.excluded = self.surfaces_state = None
+        self.only_surface = np.zeros(0, np.int64)
         self.fresh = 1
         self.options = (0.0, False, False, False, False)
         self.cohesive = 1  # contacts may have cohesion

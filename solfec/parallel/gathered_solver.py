@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..solvers import supports
+from ..solvers import contradictory_rows, supports
 from ..solvers.auto import AutoSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import SolverReport
@@ -64,7 +64,8 @@ class GatheredSolver(PartSweeps):
 
     def _solve_gathered(self, rows) -> SolverReport:
         """Solve for the reactions of all rows."""
-        return self.given.solve_alone(rows) if isinstance(self.given, GaussSeidelSolver) else self.given.solve(rows)
+        alone = isinstance(self.given, GaussSeidelSolver)
+        return contradictory_rows.solve(self.given, rows, self.given.solve_alone if alone else self.given.solve)
 
     @staticmethod
     def _take(local, mine: np.ndarray, found: np.ndarray) -> None:

@@ -67,6 +67,9 @@ class OtherProcesses(NoOthers):
         with np.errstate(over="ignore", invalid="ignore"):
             return math.sqrt(ordered_nowhere((values**2).reshape(1, -1), self.world)[0])
 
+    def joined(self, norm: float) -> float:
+        return self.norm(np.array([norm]))
+
     def gathered(self, thing: Any) -> list:
         return self.world.gathered(thing)
 

@@ -22,10 +22,10 @@ from .local_dynamics import NO_ROWS, LocalDynamics, RowKind, bits_of
 from .newton import NewtonSolver
 from .reduced_rows import CONE_OF_KIND, UNKNOWN, ReducedRows
 from .report import SolverReport
-from .spring_tangents import SpringTangents
+from .spring_lines import SpringLines
+from .spring_tangents import SpringTangents, link_velocity
 
 FRICTION = 4  # place in the law data of a contact
-LINK_LENGTH = 3
 LINK = int(RowKind.RIGLNK)
 # Sets of kinds of rows, by bits
 LINKS, DASHPOTS, SPRINGS = bits_of([LINK]), bits_of([DashpotRows.KIND]), bits_of(SpringTangents.KINDS)
@@ -35,7 +35,6 @@ TREATED = bits_of(np.flatnonzero(CONE_OF_KIND != UNKNOWN)) | SPRINGS | DASHPOTS 
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
 NEWTON_MERIT, SMALLEST_MERIT, MOST_NEWTON = 1e-10, 1e-20, 200  # of steps with bonds that peel
 MOST_UPDATES = 20  # of linearised links and springs
-SOFT = 0.1  # |g| W_NN, the effect of a spring's force on its own velocity: below this value the force counts as given
 
 
 class AutoSolver(ConstraintSolver):
@@ -90,7 +89,7 @@ class AutoSolver(ConstraintSolver):
         self.methods: dict[str, int] = {}
         self.iterations: dict[str, int] = dict.fromkeys(COUNTS, 0)
         self._islands = Islands(split)
-        self._reduced = ReducedRows()
+        self._reduced, self._lines = ReducedRows(), SpringLines()
         self._sweeps = GaussSeidelSolver(self.epsilon, max(self.maxiter, 1000))
 
     def solve(self, local: LocalDynamics) -> SolverReport:
@@ -192,67 +191,58 @@ class AutoSolver(ConstraintSolver):
         form = self._reduced
         form.fill(local)
         kind, q = form.cone, form.q
-        lines = SpringRows(local, SpringTangents(local), kind, q) if present & SPRINGS else None
-        block, diagonal = (lines.block, lines.diagonal) if lines else (rows.block, rows.diagonal)
-        q_used, off_diagonal = (lines.q, lines.off_diagonal) if lines else (q, local.blocks.block)
+        lines = self._lines if present & SPRINGS else None
+        springs_here = lines is not None and lines.begin(local)
+        block, diagonal, q_used = (lines.block, lines.diagonal, lines.q) if springs_here else (rows.block, rows.diagonal, q)
+        off_diagonal = lines.off_diagonal if springs_here else local.blocks.block
         dashpots = None
         if present & DASHPOTS:
-            if not lines:
+            if not springs_here:
                 block, diagonal, q_used = (values.copy(order="F") for values in (block, diagonal, q))
             dashpots = DashpotRows(local, kind, diagonal, block, q_used)
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
-        links = np.flatnonzero(rows.kind[:n] == LINK) if present & LINKS else NO_ROWS
-        operators = local.operators()
+        links = np.flatnonzero(rows.kind[:n] == LINK) if present & LINKS else None
+        operators = lines.operators() if springs_here else local.operators()
         size, driven_size = sizes
-        reactions, unmet, total = rows.R, 0.0, None
-        bent = present & BENT
+        reactions, missed, total = rows.R, 0.0, None
+        bent, iterated = present & BENT, True
         if not (others.any(form.moving) or lines or present & LINKS):
             reactions[:, :n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
         reduced = None if lines or dashpots or form.cohesive or self.method != Method.AUTO else Eliminated.of(local, kind)
         yields = bool(lines or dashpots or present & MASKED)  # diagonal blocks of masked rows are larger than the bodies' contributions
-        for update in range(MOST_UPDATES if bent else 1):
+        for update in range(MOST_UPDATES + 1 if bent else 1):
             if bent:
                 local.velocities(rows.U)
-                targets = link_velocity(local, links)
-                unmet = others.norm(targets - rows.U[2, links])
-                q[2, links] = rows.B[2, links] - targets
-            if lines:
-                unmet = math.hypot(unmet, lines.renew())
-                if unmet == math.inf:
+                unmet = 0.0 if links is None else self._hold_links(local, links, q)
+                missed = self._renew(lines, dashpots, kind, q, q_used)
+                if missed == math.inf:
                     return None
-                lines.scale()
-            if dashpots:
-                if not lines:
-                    np.copyto(q_used, q)
-                unmet = math.hypot(unmet, dashpots.renew(q_used))
+                unmet = math.hypot(unmet, missed)
+                # what was unmet before the first solution, in which contacts may begin to act, is no proof
+                if update == MOST_UPDATES or (update and unmet <= (0.1 if iterated else 1.0) * self.epsilon * size):
+                    break
             if reduced:
                 given = self.method, self.epsilon, self.maxiter, self.anderson
                 counts = reduced.solve(self._islands, kind, q, size, driven_size, given)
                 if reduced.missed(q) <= self.epsilon * size:
                     total = counts.copy() if total is None else _added(total, counts)
-                    if update and unmet <= 0.1 * self.epsilon * size:
-                        break
                     continue
                 reduced = total = None  # W is too close to singular for this elimination
             if form.cohesive:
                 reactions[2, :n] += form.cohesion[:n]
+            if springs_here:
+                lines.scale_reactions()
             counts = self._islands.solve(
-                n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
-                lines.scaled(operators) if lines else operators, yields=yields,
+                n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size, operators, yields=yields,
                 driving=rows.driving, driven_size=driven_size, speed=rows.speed, total=local.total,
             )  # fmt: skip
+            if springs_here:
+                lines.take_reactions()
             if form.cohesive:
                 reactions[2, :n] -= form.cohesion[:n]
-            if lines:
-                lines.unscale()
             total = counts.copy() if total is None else _added(total, counts)
-            # `unmet` was measured before this solution; after the first solution, in which contacts may begin to act, it is no proof
-            iterated = others.any(counts[0].any())
-            if (update or not iterated) and unmet <= 0.1 * self.epsilon * size:
-                break
-            if not iterated and self._missed(local, lines, dashpots) <= self.epsilon * size:
-                break  # the newest lines needed no iteration, and the laws hold
-        if not self._missed(local, lines, dashpots) <= 2.0 * self.epsilon * size:
+            iterated = bent and others.any(counts[0].any())
+        if not missed <= 2.0 * self.epsilon * size:
             return None
         if reduced and not len(reduced.kept):
             self._islands.count = 0
@@ -262,12 +252,21 @@ class AutoSolver(ConstraintSolver):
         return solution
 
     @staticmethod
-    def _missed(local: LocalDynamics, lines: SpringRows | None, dashpots: DashpotRows | None) -> float:
-        """Compute velocities, and return the norm of their errors in the laws of springs and SPRING_DASHPOT contacts."""
-        if not (lines or dashpots):
-            return 0.0
-        local.velocities(local.rows.U)
-        return math.hypot(lines.missed() if lines else 0.0, dashpots.missed() if dashpots else 0.0)
+    def _hold_links(local: LocalDynamics, links: np.ndarray, q: np.ndarray) -> float:
+        """Write the free velocities of links for their lengths at the end of the step; return the norm by which velocities miss them."""
+        rows, targets = local.rows, link_velocity(local, links)
+        q[2, links] = rows.B[2, links] - targets
+        return local.others.norm(targets - rows.U[2, links])
+
+    @staticmethod
+    def _renew(lines: SpringLines | None, dashpots: DashpotRows | None, kind: np.ndarray, q: np.ndarray, q_used: np.ndarray) -> float:
+        """Renew the lines of springs and SPRING_DASHPOT contacts; return the norm by which velocities miss their laws."""
+        missed = lines.renew(kind, q) if lines else 0.0
+        if dashpots and missed < math.inf:
+            if not (lines and q_used is lines.q):
+                np.copyto(q_used, q)
+            missed = math.hypot(missed, dashpots.renew(q_used))
+        return missed
 
 
 def _added(before: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -276,105 +275,6 @@ def _added(before: np.ndarray, counts: np.ndarray) -> np.ndarray:
     total[0] = np.where(counts[0] > 0, counts[0], before[0])
     total[1] = counts[1]
     return total
-
-
-class SpringRows:
-    """Springs of a step as rows of the reduced problem, R_N = p + g U_N.
-
-    A stiff spring is a joint with compliance: 0 = (W R)_N + B_N + (p - R_N)/g, which adds -1/g to the diagonal.  Its row is scaled by
-    s = -g W_NN, R_N = s R', so that the solver measures the residual W_NN (R_N - p - g U_N) there.  A soft spring, whose force hardly
-    changes its own velocity, gets its force at the present velocity.  A stop prescribes U_N.
-
-    Attributes
-    ----------
-    block, diagonal, q, off_diagonal : ndarray
-        Arrays for the solver, instead of those of the rows.
-    """
-
-    def __init__(self, local: LocalDynamics, tangents: SpringTangents, kind: np.ndarray, q: np.ndarray):
-        self.local, self.tangents, self.rows = local, tangents, tangents.rows
-        self._kind, self._free = kind, q
-        self.q = q.copy(order="F")
-        self.diagonal = local.rows.diagonal.copy(order="F")
-        self.block = local.rows.block.copy(order="F")
-        self.block[:, self.rows] = 0.0  # these numbers are knots of curves, not of friction
-        self.off_diagonal = local.blocks.block.copy(order="F")
-        blocks = int(local.rows.block_ptr[local.n])
-        row = np.repeat(np.arange(local.n), np.diff(local.rows.block_ptr[: local.n + 1]))
-        is_spring = np.isin(np.arange(local.n), self.rows)
-        self._touched = np.flatnonzero(is_spring[row] | is_spring[local.blocks.column[:blocks]])  # blocks of springs
-        self._ends = row[self._touched], local.blocks.column[self._touched]
-        self._scale = np.ones(local.n)
-        self._soft = np.zeros(0, int)
-        self._forces = np.zeros(0)
-        self._unit = np.zeros_like(local.rows.R)
-
-    def renew(self) -> float:
-        """Draw tangents at the present U and R; return the norm by which velocities miss the laws of springs.
-
-        Infinite if the force of a stiff spring grows with its velocity, so that no joint can replace it.
-        """
-        rows, springs = self.local.rows, self.rows
-        constant, slope, stopped, target = self.tangents.tangents()
-        w = rows.diagonal[2, 2, springs]
-        forces = constant + slope * rows.U[2, springs]
-        missed = self.local.others.norm(self.tangents.missed(constant, slope, stopped, target))
-        soft = ~stopped & (np.abs(slope) * w <= SOFT)
-        stiff = ~stopped & ~soft
-        if self.local.others.any((slope[stiff] > 0.0).any()):
-            return math.inf
-        self._kind[springs] = np.where(soft, Cone.NONE, Cone.NORMAL)
-        self._soft, self._forces = springs[soft], forces[soft]
-        self.q[...] = self._free + self._pull()
-        self.q[2, springs[stopped]] -= target[stopped]
-        self.q[2, springs[stiff]] += constant[stiff] / slope[stiff]
-        scale = np.where(stiff, -slope * w, 1.0)
-        if not np.array_equal(scale, self._scale[springs]):
-            self._scale[springs] = scale
-            one, other = self._ends
-            touched = self.local.blocks.block[..., self._touched] * (self._scale[one] * self._scale[other])
-            self.off_diagonal[..., self._touched] = touched
-        self.q[:, springs] *= scale
-        self.diagonal[..., springs] = rows.diagonal[..., springs]
-        self.diagonal[2, 2, springs[stiff]] -= 1.0 / slope[stiff]
-        self.diagonal[..., springs] *= scale**2
-        return missed
-
-    def missed(self) -> float:
-        """Return the norm of the errors of the present velocities in the laws of springs."""
-        return self.local.others.norm(self.tangents.missed(*self.tangents.tangents()))
-
-    def _pull(self) -> np.ndarray:
-        """Return the velocities that the forces of soft springs make."""
-        rows = self.local.rows
-        if not self._soft.size:
-            return 0.0
-        kept = rows.R.copy()
-        rows.R[...] = 0.0
-        rows.R[2, self._soft] = self._forces
-        made = self.local.velocities(self._unit) - rows.B
-        rows.R[...] = kept
-        return made
-
-    def scaled(self, operators: tuple | None) -> tuple | None:
-        """Return operators of rows (`LocalDynamics.operators`) with the scaling of the solver."""
-        if operators is None:
-            return None
-        first, triple, entry, triples = operators
-        entries = int(first[self.local.n])
-        entry = entry[..., :entries].copy(order="F")
-        entry *= np.repeat(self._scale, np.diff(first[: self.local.n + 1]))
-        return first, triple[:entries], entry, triples
-
-    def scale(self) -> None:
-        """Scale reactions in place for the solver, R' = R/s."""
-        self.local.rows.R[:, self.rows] /= self._scale[self.rows]
-
-    def unscale(self) -> None:
-        """Undo the scaling of reactions in place, and set those of soft springs."""
-        self.local.rows.R[:, self.rows] *= self._scale[self.rows]
-        self.local.rows.R[:, self._soft] = 0.0
-        self.local.rows.R[2, self._soft] = self._forces
 
 
 class AcceleratedGaussSeidel(GaussSeidelSolver):
@@ -399,16 +299,6 @@ class AcceleratedGaussSeidel(GaussSeidelSolver):
         self._errors = np.full(report.iterations, math.nan)  # sweeps measure the residual instead
         self._merits = np.zeros(report.iterations)
         return report
-
-
-def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
-    """Return the normal velocities with which links have their length at the end of the step, given the present tangential ones."""
-    law, k = local.rows.law, local.half_step
-    sideways = law[:2, links] + k * local.rows.U[:2, links]
-    square = law[LINK_LENGTH, links] ** 2 - (sideways**2).sum(axis=0)
-    along = np.sqrt(np.maximum(square, 0.0)) * np.where(law[2, links] < 0.0, -1.0, 1.0)
-    # points too fast to be held: no normal velocity, as in the sweeps
-    return np.where(square > 0.0, (along - law[2, links]) / k, 0.0)
 
 
 def contact_problem(local: LocalDynamics, name: str = "") -> ContactProblem:

@@ -67,12 +67,6 @@ class DashpotRows:
         self._block[:, here] = block
         return missed
 
-    def missed(self) -> float:
-        """Return the norm of the errors of the present velocities in the law."""
-        rows, here = self.local.rows, self.rows
-        force, slope = self._lines()
-        return self.local.others.norm(rows.diagonal[2, 2, here] * (rows.R[2, here] - np.maximum(force + slope * rows.U[2, here], 0.0)))
-
     def _lines(self) -> tuple[np.ndarray, np.ndarray]:
         """Return p and g of the law at the present U and R (docs/materials.md, SPRING_DASHPOT)."""
         rows, here, step = self.local.rows, self.rows, self.local.step

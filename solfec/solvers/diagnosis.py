@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .local_dynamics import LocalDynamics, RowKind
+from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
 
 ALL_DIRECTIONS = tuple(kind for kind in RowKind if kind.is_linear and len(kind.components) == 3)
@@ -49,39 +49,47 @@ class Contradictions:
 
 
 def contradiction(local: LocalDynamics) -> str:
-    """Return names of joints and prescribed velocities that no motion can satisfy together, or ''.
-
-    Equations H u = target contradict one another if some combination of rows of H vanishes and the same
-    combination of targets does not.
-    """
-    owner, equations, wanted = _scaled_equations(local)
-    if not owner or not (np.abs(wanted) < LARGEST_VELOCITY).all():
+    """Return names of joints and prescribed velocities that no motion can satisfy together, or ''."""
+    found = contradictory_part(local)
+    if found is None:
         return ""
-    dependent = _dependent(equations)
-    unmet = np.abs(dependent @ (dependent.T @ wanted))
-    size = local.rows.speed[local.contacts : local.n].max()
-    if not unmet.max() > max(UNFULFILLABLE * np.abs(wanted).max(), ROUNDING * size):
-        return ""
-    rows = dict.fromkeys(owner[k] for k in np.flatnonzero(unmet > 1e-3 * unmet.max()))
+    owner, _, _, size = found
+    rows = dict.fromkeys(owner[size > 1e-3 * size.max()].tolist())
     return " and ".join(local.name(row) for row in sorted(rows, reverse=True)) + " contradict one another"
+
+
+def contradictory_part(local: LocalDynamics) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return rows, components, and the parts of the velocities that these prescribe which no motion fulfils; None if there are none.
+
+    Equations H u = target contradict one another if some combination of rows of H vanishes and the same combination of targets does not.  Without
+    these parts targets are the nearest ones that some motion fulfils, in equations with coefficients of norm 1; their sizes there come last.
+    """
+    owner, component, scale, equations, wanted = _scaled_equations(local)
+    if not owner.size or not (np.abs(wanted) < LARGEST_VELOCITY).all():
+        return None
+    dependent = _dependent(equations)
+    unmet = dependent @ (dependent.T @ wanted)
+    size = np.abs(unmet)
+    if not size.max() > max(UNFULFILLABLE * np.abs(wanted).max(), ROUNDING * local.rows.speed[local.contacts : local.n].max()):
+        return None
+    return owner, component, scale * unmet, size
 
 
 def redundant(local: LocalDynamics) -> int:
     """Return how many velocity equations of joints and prescribed velocities follow from others; 0 if there are too many to examine."""
-    owner, equations, _ = _scaled_equations(local)
-    return _dependent(equations).shape[1] if owner else 0
+    owner, _, _, equations, _ = _scaled_equations(local)
+    return _dependent(equations).shape[1] if owner.size else 0
 
 
-def _scaled_equations(local: LocalDynamics) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """Return `_equations` with coefficients of norm 1, without components in which a row does not act; none if there are too many."""
-    owner, equations, wanted = _equations(local)
-    if not 0 < len(owner) <= LARGEST:
-        return [], equations, wanted
+def _scaled_equations(local: LocalDynamics) -> tuple[np.ndarray, ...]:
+    """Return `_equations` with coefficients of norm 1, and their norms before, without components in which a row does not act; none if there are too many."""
+    owner, component, equations, wanted = _equations(local)
+    if not 0 < owner.size <= LARGEST:
+        return NO_ROWS, NO_ROWS, np.zeros(0), equations, wanted
     scale = np.linalg.norm(equations, axis=1)
-    if not scale.all():
-        owner, equations, wanted = [owner[k] for k in np.flatnonzero(scale)], equations[scale > 0.0], wanted[scale > 0.0]
-        scale = scale[scale > 0.0]
-    return owner, equations / scale[:, None], wanted / scale
+    acts = scale > 0.0
+    scale = scale[acts]
+    return owner[acts], component[acts], scale, equations[acts] / scale[:, None], wanted[acts] / scale
 
 
 def _dependent(equations: np.ndarray) -> np.ndarray:
@@ -92,9 +100,9 @@ def _dependent(equations: np.ndarray) -> np.ndarray:
     return left[:, int((singular > DEPENDENT * singular[0]).sum()) :]
 
 
-def _equations(local: LocalDynamics) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """Return the row of every velocity equation of the user's constraints, its coefficients at the unknowns that occur, and the velocity
-    change that it prescribes.
+def _equations(local: LocalDynamics) -> tuple[np.ndarray, ...]:
+    """Return the row and component of every velocity equation of the user's constraints, its coefficients at the unknowns that occur, and the
+    velocity change that it prescribes.
 
     The number of unknowns depends on these constraints alone, not on the size of the model.
     """
@@ -103,7 +111,7 @@ def _equations(local: LocalDynamics) -> tuple[list[int], np.ndarray, np.ndarray]
     whole, normal = np.isin(kind, list(ALL_DIRECTIONS)), np.isin(kind, list(NORMAL_ONLY))
     count = np.where(whole, 3, np.where(normal, 1, 0))
     if count.sum() > LARGEST:
-        return list(range(int(count.sum()))), np.zeros((0, 0)), np.zeros(0)
+        return np.zeros(int(count.sum()), int), NO_ROWS, np.zeros((0, 0)), np.zeros(0)
     mine = local.contacts + np.flatnonzero(count)
     owner = np.repeat(mine, count[mine - local.contacts])
     component = np.concatenate([np.arange(3) if k == 3 else [2] for k in count[mine - local.contacts].tolist()] or [[]]).astype(int)
@@ -115,4 +123,4 @@ def _equations(local: LocalDynamics) -> tuple[list[int], np.ndarray, np.ndarray]
     equations = np.zeros((len(owner), 3, len(triples)))
     values = entries.operator[component[equation], :, entry]
     np.add.at(equations, (equation[:, None], np.arange(3), place[:, None]), values)
-    return owner.tolist(), equations.reshape(len(owner), 3 * len(triples)), -rows.free[component, owner]
+    return owner, component, equations.reshape(len(owner), 3 * len(triples)), -rows.free[component, owner]

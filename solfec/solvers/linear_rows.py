@@ -22,11 +22,10 @@ import numpy as np
 
 from ..errors import SolfecError
 from ..kinds import Cone, RowKind
-from .auto import link_velocity
 from .contact_problem import norm
 from .local_dynamics import LocalDynamics
 from .reduced_rows import CONE_OF_KIND
-from .spring_tangents import SpringTangents
+from .spring_tangents import SpringTangents, link_velocity
 
 SOFTNESS = 1e-9  # of joints in the matrix, relative to its diagonal
 MOST_CORRECTIONS = 20
@@ -71,6 +70,7 @@ class LinearRows:
         local, bent = self.local, self._bent
         velocity = local.velocities(local.rows.U)[2, self._tangents.rows]
         given, slope, held, target = self._tangents.tangents()
+        held = held > 0
         growing = ~held & ~(slope <= 0.0)  # a force that grows with its velocity counts as given
         given, slope = np.where(growing, given + slope * velocity, given), np.where(held | growing, 0.0, slope)
         scale, slack = np.where(held, 1.0, np.sqrt(-slope)), np.where(held, 0.0, 1.0)

@@ -11,13 +11,14 @@ import numpy as np
 from .. import _kernels
 from ..kinds import DRIVES
 from ..tables import opened
-from .local_dynamics import LocalDynamics, RowKind
+from .local_dynamics import LocalDynamics, RowKind, mask_of
 from .spring_functions import IMPLICIT, LOWER, MEAN, REACH, STROKE, TARGET, UPPER, SpringFunctions
 
 DASHPOT = 3  # place in the law data of a row
+LINK_LENGTH = 3  # the same, of a link
 WINDOW = 7  # knots of a curve that are kept with a row
 _draw_lines = _kernels.row_lines.draw_lines
-NO_NUMBERS = np.zeros(0)
+NO_ROWS = np.zeros(0, int)
 DIFFERENCE = 1e-6  # steps of difference quotients, over the size of what is varied
 
 
@@ -31,38 +32,23 @@ class SpringTangents:
 
     Attributes
     ----------
-    rows, springs, drives : ndarray
-        Rows of all springs, including those with Python functions; of springs; and of laws along axes of joints.
+    rows : ndarray
+        Rows of springs, also of those with Python functions, and of laws along axes of joints.
     functions : SpringFunctions or None
         Springs with Python functions.
     called : ndarray
-        Their places in `rows` and `springs`.
+        Their places in `rows`.
     """
 
     KINDS = (RowKind.SPRING, RowKind.HELD, *DRIVES)
+    _MASK = mask_of(KINDS)
 
     def __init__(self, local: LocalDynamics):
         kind = local.rows.kind[: local.n]
         self.local = local
-        self.springs = np.flatnonzero(np.isin(kind, self.KINDS[:2]))
-        self.drives = np.flatnonzero(np.isin(kind, DRIVES)).astype(np.int32)
-        self.rows = np.concatenate((self.springs, self.drives))
+        self.rows = self._MASK[kind].nonzero()[0].astype(np.int32)
         self.functions = SpringFunctions(local) if local.held.size else None
-        self.called = np.flatnonzero(kind[self.springs] == RowKind.HELD)
-
-    def forces(self, stroke: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return f(s, v) of all springs and its derivatives by s and v."""
-        law, knots = self.local.rows.law[:, self.springs], self.local.rows.block[:, self.springs]
-        piece = (stroke >= knots[1 : WINDOW - 1]).sum(axis=0)
-        this, following = np.arange(piece.size), piece + 1
-        start, force = knots[piece, this], knots[WINDOW + piece, this]
-        with np.errstate(divide="ignore", invalid="ignore"):  # rows of Python functions have no knots
-            slope = (knots[WINDOW + following, this] - force) / (knots[following, this] - start)
-            value = force + slope * (stroke - start) - law[DASHPOT] * velocity
-        damping = -law[DASHPOT]
-        for k, called in enumerate(self.called):
-            value[called], slope[called], damping[called] = self._differences(k, float(stroke[called]), float(velocity[called]))
-        return value, slope, damping
+        self.called = NO_ROWS if self.functions is None else np.flatnonzero(kind[self.rows] == RowKind.HELD)
 
     def _differences(self, k: int, stroke: float, velocity: float) -> tuple[float, float, float]:
         """Return f, df/ds and df/dv of a Python function by difference quotients."""
@@ -95,38 +81,46 @@ class SpringTangents:
         self.local.unmet[:] = self.local.rows.residual[held]
 
     def tangents(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return p and g of the tangent R_N = p + g U_N of every row at its present U and R, whether U_N is held, and at what rate."""
-        return tuple(np.concatenate(parts) for parts in zip(self._tangents_of_springs(), self._lines_of_drives(), strict=True))
+        """Return p and g of the tangent R_N = p + g U_N of every row at its present U and R, whether (1) U_N is held, and at what rate."""
+        count = self.rows.size
+        constant, slope, target, held = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, np.int32)
+        if self.functions is not None:
+            self._call(constant, slope, target, held)
+        if count:
+            opened(_draw_lines(self.local.handles, self.rows, self.local.half_step, constant, slope, target, held))
+        return constant, slope, held, target
 
-    def missed(self, constant: np.ndarray, slope: np.ndarray, stopped: np.ndarray, target: np.ndarray) -> np.ndarray:
+    def missed(self, constant: np.ndarray, slope: np.ndarray, held: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return the errors of present velocities in the laws of springs, given the present `tangents`; note those of Python functions in `local.unmet`."""
         rows = self.local.rows
         w, u, r = rows.diagonal[2, 2, self.rows], rows.U[2, self.rows], rows.R[2, self.rows]
-        missed = np.abs(np.where(stopped, u - target, w * (r - constant - slope * u)))
+        missed = np.abs(np.where(held > 0, u - target, w * (r - constant - slope * u)))
         if self.functions is not None:
             self.local.unmet[:] = missed[self.called]
         return missed
 
-    def _lines_of_drives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        count = self.drives.size
-        constant, slope, target, held = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, np.int32)
-        if count:
-            opened(_draw_lines(self.local.handles, self.drives, self.local.half_step, constant, slope, target, held))
-        return constant, slope, held > 0, target
-
-    def _tangents_of_springs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        rows = self.local.rows
-        if not self.springs.size:
-            return NO_NUMBERS, NO_NUMBERS, NO_NUMBERS > 0.0, NO_NUMBERS
-        law, w = rows.law[:, self.springs], rows.diagonal[2, 2, self.springs]
-        u, r = rows.U[2, self.springs], rows.R[2, self.springs]
-        free = u - w * r
-        stopped = ((law[STROKE] < law[LOWER]) & (free < 0.0)) | ((law[STROKE] > law[UPPER]) & (free > 0.0))
+    def _call(self, constant: np.ndarray, slope: np.ndarray, target: np.ndarray, held: np.ndarray) -> None:
+        """Write the tangents of Python functions (docs/language-objects.md, PUT_SPRING)."""
+        rows, mine = self.local.rows, self.rows[self.called]
+        law, w, u = rows.law[:, mine], rows.diagonal[2, 2, mine], rows.U[2, mine]
+        free = u - w * rows.R[2, mine]
         implicit = law[IMPLICIT] != 0.0
         stroke = law[STROKE] + np.where(implicit, law[REACH] * (u + law[TARGET]), 0.0)
         velocity = np.where(implicit, law[MEAN] * u - (1.0 - law[MEAN]) * law[TARGET], free)
-        force, by_stroke, by_velocity = self.forces(stroke, velocity)
-        slope = law[REACH] * by_stroke + law[MEAN] * by_velocity
+        force, by_stroke, by_velocity = np.array([self._differences(k, float(s), float(v)) for k, (s, v) in enumerate(zip(stroke, velocity, strict=True))]).T
+        line = law[REACH] * by_stroke + law[MEAN] * by_velocity
         share = 1.0 + w * by_velocity  # explicit: f at U - W R, with R in it
-        constant = np.where(implicit, force - slope * u, (force - by_velocity * free) / share)
-        return constant, np.where(implicit, slope, by_velocity / share), stopped, law[TARGET]
+        constant[self.called] = np.where(implicit, force - line * u, (force - by_velocity * free) / share)
+        slope[self.called] = np.where(implicit, line, by_velocity / share)
+        target[self.called] = law[TARGET]
+        held[self.called] = ((law[STROKE] < law[LOWER]) & (free < 0.0)) | ((law[STROKE] > law[UPPER]) & (free > 0.0))
+
+
+def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
+    """Return the normal velocities with which links have their length at the end of the step, given the present tangential ones."""
+    law, k = local.rows.law[:, links], local.half_step
+    sideways = law[:2] + k * local.rows.U[:2, links]
+    square = law[LINK_LENGTH] ** 2 - (sideways**2).sum(axis=0)
+    along = np.sqrt(np.maximum(square, 0.0)) * np.where(law[2] < 0.0, -1.0, 1.0)
+    # points too fast to be held: no normal velocity, as in the sweeps
+    return np.where(square > 0.0, (along - law[2]) / k, 0.0)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from particle_scene import Scene
 
+import solfec as s
+from solfec.errors import SolfecWarning
 from solfec.solvers.diagnosis import contradiction
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
@@ -75,6 +77,41 @@ def test_contradictions_across_bodies_name_every_link_of_the_chain():
     model.fix("VELODIR", 1, normal=(1.0, 0, 0), value=[1.0, 0, 0])
     named = contradiction(model.assemble())
     assert [f"constraint {k} " in named for k in (1, 2, 3)] == [True] * 3
+
+
+@pytest.mark.filterwarnings("ignore::solfec.errors.SolfecWarning")
+@pytest.mark.parametrize(
+    "make", [s.AUTO_SOLVER, lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 1000), s.NEWTON_SOLVER, s.PENALTY_SOLVER], ids=["auto", "gauss-seidel", "newton", "penalty"]
+)
+def test_two_prescribed_velocities_of_one_point_leave_bounded_reactions_and_the_mean_velocity(make):
+    solfec = s.SOLFEC("DYNAMIC", 1e-3, None)
+    solfec.verbose = "OFF"
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((0, 0, 0), 0.5, 1, 1), s.BULK_MATERIAL(solfec, density=1000))
+    for velocity in (0.1, 0.2):
+        s.SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), velocity)
+    solver, mass, largest = make(), 1000 * 4 / 3 * np.pi * 0.5**3, 0.0
+    with pytest.warns(SolfecWarning, match="constraint 1 .* and constraint 2 .* contradict one another"):
+        for _ in range(20):
+            s.RUN(solfec, solver, 1e-3)
+            assert getattr(solver, "error", "DIVERGED") == "DIVERGED"
+            largest = max(largest, max(abs(one.R[2]) for one in solfec.constraints))
+    assert ball.velo[3] == pytest.approx(0.15, abs=1e-6)
+    assert largest <= 1.001 * mass * 0.15 / 1e-3  # the push of the first step, in which the ball starts
+
+
+@pytest.mark.filterwarnings("ignore::solfec.errors.SolfecWarning")
+def test_a_contradiction_that_comes_later_is_never_called_solved():
+    solfec = s.SOLFEC("DYNAMIC", 1e-3, None)
+    solfec.verbose = "OFF"
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((0, 0, 0), 0.5, 1, 1), s.BULK_MATERIAL(solfec, density=1000))
+    s.SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), 0.1)
+    s.SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), s.TIME_SERIES([0, 0.1, 0.01, 0.1, 0.02, 0.2, 1, 0.2]))
+    solver, errors = s.GAUSS_SEIDEL_SOLVER(1e-3, 1000), []
+    with pytest.warns(SolfecWarning, match="did not reach its accuracy"):
+        for _ in range(30):
+            s.RUN(solfec, solver, 1e-3)
+            errors.append(solver.error)
+    assert errors[:9] == ["OK"] * 9 and set(errors[12:]) == {"DIVERGED"}
 
 
 @pytest.mark.parametrize("stored", [True, False], ids=["stored", "velocity"])

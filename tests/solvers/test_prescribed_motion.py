@@ -12,6 +12,7 @@ from solfec.bodies.table import BodyKind
 from solfec.constraints.table import ConstraintKind
 from solfec.domain import Domain
 from solfec.shapes.sphere import Sphere
+from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
 from solfec.time_series import TimeSeries
@@ -200,3 +201,22 @@ def test_coincident_ends_of_a_link_make_a_fixed_point():
     one, two = ball(domain), ball(domain, (0.1, 0, 0))
     joint = domain.joints.rigid_link(one, two, (0.05, 0, 0), (0.05, 0, 0))
     assert column(domain, joint, "kind") == ConstraintKind.FIXPNT
+
+
+@pytest.mark.parametrize("make", [lambda: AutoSolver(1e-6), lambda: GaussSeidelSolver(1e-8, 1000)], ids=["auto", "gauss-seidel"])
+@pytest.mark.parametrize("points", [1, 3])
+def test_an_obstacle_that_points_hold_carries_what_hangs_from_it(make, points):
+    domain = Domain(1e-3)
+    domain.loads.set_gravity((0.0, 0.0, -10.0))
+    beam, weight = ball(domain, (0.0, 0.0, 2.0), BodyKind.OBSTACLE, mass=5.0), ball(domain, mass=2.0)
+    held = [domain.joints.fix_point(beam, (0.1 * (k == 1), 0.1 * (k == 2), 2.0)) for k in range(points)]
+    domain.joints.spring(weight, (0.0, 0.0, 0.1), beam, (0.0, 0.0, 1.9), [(-1.0, 1e3), (1.0, -1e3)], (-1.0, 1.0))
+    solver, carried = make(), []
+    for _ in range(400):
+        domain.advance(solver)
+        assert domain.report.status == "OK" and domain.report.residual < 1e-5
+        carried.append(sum(column(domain, one, "R")[2] for one in held))
+    assert column(domain, held[0], "point")[2] == pytest.approx(2.0, abs=1e-9)
+    # the weight swings about its rest, m g, between 0 and 2 m g, with the period 2 pi sqrt (m/k)
+    assert max(carried) == pytest.approx(40.0, rel=1e-3)
+    assert np.argmax(carried) * 1e-3 == pytest.approx(math.pi * math.sqrt(2.0 / 1e3), abs=2e-3)
