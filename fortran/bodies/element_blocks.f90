@@ -12,7 +12,7 @@
 !> `law` is the number of the material (`material_laws`); the linear one means the stiffness at zero displacement.
 module element_blocks
   use kinds, only: dp, i4
-  use element_shapes, only: shape_values, shape_derivatives, quadrature, mass_quadrature, reference_gradients, inverse_jacobian
+  use element_shapes, only: shape_values, shape_derivatives, quadrature
   use hexahedron_rates, only: natural_rates, point_gradient, add_point_force, nodal_forces
   use material_laws, only: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
   implicit none
@@ -34,33 +34,83 @@ contains
     real(dp), intent(in) :: reference(3,0:nnode-1)
     real(dp), intent(inout) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1)
     integer(i4), intent(out) :: failed
-    real(dp) :: natural(3,8), factor(8), nodes(3,8), g(3,8), jacobian
-    integer :: a, b, count, l, q
+    real(dp) :: natural(3,8), factor(8), d(3,8,8), jacobian(8,8)
+    integer :: b, count, l, q
 
     failed = huge(failed)
     call quadrature(size, count, natural, factor)
-    !$omp parallel do if (nblock > parallel_from) schedule(static) private(nodes, g, jacobian, a, l, q) reduction(min:failed)
+    do q = 1, count
+      d(:,:,q) = shape_derivatives(size, natural(:,q))
+    end do
+    !$omp parallel do if (nblock > parallel_from) schedule(static) private(jacobian, l, q) reduction(min:failed)
     do b = 0, nblock - 1
-      do l = 1, lanes
-        nodes = 0
-        do a = 1, size
-          nodes(:,a) = reference(:,node(l,a,b))
-        end do
-        do q = 1, count
-          if (columns == size) then
-            call reference_gradients(size, nodes, natural(:,q), g, jacobian)
-          else
-            call inverse_jacobian(size, nodes, natural(:,q), g(:,1:3), jacobian)
-          end if
-          if (.not. jacobian > 0) failed = min(failed, lanes*b + l - 1)
-          gradient(l,:,:,q,b) = g(:,1:columns)
-          weight(l,q,b) = factor(q)*jacobian
+      call block_gradients(size, columns, count, node(:,:,b), reference, d, gradient(:,:,:,:,b), jacobian)
+      do q = 1, count
+        weight(:,q,b) = factor(q)*jacobian(:,q)
+        do l = lanes, 1, -1
+          if (.not. jacobian(l,q) > 0) failed = min(failed, lanes*b + l - 1)
         end do
       end do
     end do
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1
   end subroutine prepare_blocks
+
+  !> Computes gradients g_a = F0^-T dN_a/dxi (or F0^-1, for `columns` = 3 of hexahedra) of one block, and det F0; gradients are zero where
+  !> this is not positive.
+  pure subroutine block_gradients(size, columns, count, node, reference, d, gradient, jacobian)
+    integer, intent(in) :: size, columns, count
+    integer(i4), intent(in) :: node(8,size)
+    real(dp), intent(in) :: reference(3,0:*), d(3,8,count)
+    real(dp), intent(inout) :: gradient(8,3,columns,count), jacobian(8,count)
+    real(dp) :: place(8,3,8), map(8,3,3), inverse(8,3,3)
+    integer :: a, i, j, q
+
+    place = 0
+    call pick(size, node, reference, place)
+    do q = 1, count
+      call map_of(place, d(:,:,q), map)
+      call invert_maps(map, inverse, jacobian(:,q))
+      if (columns == size) then
+        do a = 1, size
+          do i = 1, 3
+            gradient(:,i,a,q) = inverse(:,1,i)*d(1,a,q) + inverse(:,2,i)*d(2,a,q) + inverse(:,3,i)*d(3,a,q)
+          end do
+        end do
+      else
+        do i = 1, 3
+          do j = 1, 3
+            gradient(:,j,i,q) = inverse(:,j,i)
+          end do
+        end do
+      end if
+    end do
+  end subroutine block_gradients
+
+  !> Inverts matrices of a block with a positive determinant, and makes others zero.
+  pure subroutine invert_maps(map, inverse, determinant)
+    real(dp), intent(in) :: map(8,3,3)
+    real(dp), intent(inout) :: inverse(8,3,3), determinant(8)
+    real(dp) :: factor(8)
+    integer :: i, j, i1, i2, j1, j2
+
+    do j = 1, 3
+      j1 = mod(j, 3) + 1
+      j2 = mod(j1, 3) + 1
+      do i = 1, 3
+        i1 = mod(i, 3) + 1
+        i2 = mod(i1, 3) + 1
+        inverse(:,j,i) = map(:,i1,j1)*map(:,i2,j2) - map(:,i1,j2)*map(:,i2,j1)
+      end do
+    end do
+    determinant = map(:,1,1)*inverse(:,1,1) + map(:,2,1)*inverse(:,1,2) + map(:,3,1)*inverse(:,1,3)
+    factor = merge(1/merge(determinant, 1.0_dp, determinant > 0), 0.0_dp, determinant > 0)
+    do i = 1, 3
+      do j = 1, 3
+        inverse(:,j,i) = inverse(:,j,i)*factor
+      end do
+    end do
+  end subroutine invert_maps
 
   !> Computes integrals of density times N_a, (8,size,0:nblock-1) [mass], and volumes (8,0:nblock-1).
   subroutine lumped_masses(size, nblock, node, nnode, reference, density, mass, volume)
@@ -69,10 +119,10 @@ contains
     real(dp), intent(in) :: reference(3,0:nnode-1)
     real(dp), intent(in) :: density(8,0:nblock-1)  !< [mass/length**3]
     real(dp), intent(inout) :: mass(8,size,0:nblock-1), volume(8,0:nblock-1)
-    real(dp) :: natural(3,64), factor(64), n(8,64), d(3,8,64)
+    real(dp) :: natural(3,8), factor(8), n(8,8), d(3,8,8)
     integer :: b, count, q
 
-    call mass_quadrature(size, count, natural, factor)
+    call quadrature(size, count, natural, factor)   ! exact for hexahedra, where N_a det F0 is cubic in each coordinate
     do q = 1, count
       n(:,q) = shape_values(size, natural(:,q))
       d(:,:,q) = shape_derivatives(size, natural(:,q))

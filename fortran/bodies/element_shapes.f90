@@ -8,7 +8,7 @@ module element_shapes
   use matrix3, only: determinant, inverse
   implicit none
   private
-  public :: shape_values, shape_derivatives, quadrature, mass_quadrature, reference_gradients, inverse_jacobian, &
+  public :: shape_values, shape_derivatives, quadrature, reference_gradients, &
             node_coordinates, intervals, excess, from_cube, cube_derivatives
 
   !> Corner signs of the hexahedron.
@@ -246,35 +246,6 @@ contains
     end select
   end subroutine quadrature
 
-  !> Quadrature rule of the mass: that of `quadrature`, but 4 x 4 x 4 Gauss points in hexahedra.
-  pure subroutine mass_quadrature(size, count, points, weights)
-    integer, intent(in) :: size
-    integer, intent(out) :: count
-    real(dp), intent(out) :: points(3,64), weights(64)
-    real(dp), parameter :: outer = 0.8611363115940526_dp, inner = 0.3399810435848563_dp
-    real(dp), parameter :: outer_weight = 0.3478548451374538_dp, inner_weight = 0.6521451548625461_dp
-    real(dp), parameter :: line(4) = [-outer, -inner, inner, outer]
-    real(dp), parameter :: factor(4) = [outer_weight, inner_weight, inner_weight, outer_weight]
-    integer :: i, j, k
-
-    points = 0
-    weights = 0
-    if (size /= 8) then
-      call quadrature(size, count, points(:,1:8), weights(1:8))
-      return
-    end if
-    count = 0
-    do k = 1, 4
-      do j = 1, 4
-        do i = 1, 4
-          count = count + 1
-          points(:,count) = [line(i), line(j), line(k)]
-          weights(count) = factor(i)*factor(j)*factor(k)
-        end do
-      end do
-    end do
-  end subroutine mass_quadrature
-
   !> Computes g_a = F0^-T dN_a/dxi in an element with the given nodes, and det F0 (gradients only if it is positive).
   pure subroutine reference_gradients(size, nodes, natural, gradients, jacobian)
     integer, intent(in) :: size
@@ -291,21 +262,5 @@ contains
     if (.not. jacobian > 0) return
     gradients(:,1:size) = matmul(transpose(inverse(map)), d(:,1:size))
   end subroutine reference_gradients
-
-  !> Computes derivatives (natural, referential) of natural coordinates, and det F0 (derivatives only if it is positive).
-  pure subroutine inverse_jacobian(size, nodes, natural, derivatives, jacobian)
-    integer, intent(in) :: size
-    real(dp), intent(in) :: nodes(3,8)            !< nodes beyond `size` are ignored
-    real(dp), intent(in) :: natural(3)
-    real(dp), intent(out) :: derivatives(3,3)
-    real(dp), intent(out) :: jacobian
-    real(dp) :: map(3,3), d(3,8)
-
-    d = shape_derivatives(size, natural)
-    map = matmul(nodes(:,1:size), transpose(d(:,1:size)))
-    jacobian = determinant(map)
-    derivatives = 0
-    if (jacobian > 0) derivatives = inverse(map)
-  end subroutine inverse_jacobian
 
 end module element_shapes
