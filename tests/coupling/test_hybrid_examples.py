@@ -78,6 +78,43 @@ def test_arrays_move_in_one_envelope_when_the_step_is_halved(words, counts, tole
     assert np.nanmin(run.history([(None, "GAP")])[1]) > -2e-3
 
 
+BALANCE = """
+import numpy
+line = numpy.array ([.25, .5, .25])  # of the mass, for nodes along an edge of 2 x 2 x 2 elements
+share = numpy.einsum ('i,j,k->ijk', line, line, line).ravel ()
+momentum = sum (body.mass * share @ numpy.reshape (body.velo, (-1, 3)) for body in deformable.values ())
+momentum = momentum + sum (body.mass * numpy.array (body.velo[3:]) for body in solfec.bodies if body.id in parmec2solfec.values ())
+print ('BALANCE', hybrid.exchange['work'], *momentum, *hybrid.exchange['impulse'])
+"""
+
+
+@pytest.mark.parametrize("words", [
+    pytest.param(["1", "3", "2", "0.6"], id="hs1"),
+    pytest.param(["2", "2", "2", "0.4"], id="hs2", marks=pytest.mark.slow),
+    pytest.param(["3", "2", "1", "0.3"], id="hs3", marks=pytest.mark.slow),
+])  # fmt: skip
+def test_implicit_cubes_have_the_momentum_and_the_energy_that_the_engine_gave_them(words, tmp_path, capsys):
+    """Contacts among them, friction and damping take from the energy what histories say."""
+    (tmp_path / "cube-array-springs.py").write_text((INPUTS / "cube-array-springs.py").read_text())
+    (tmp_path / "cube-array.py").write_text((INPUTS / "cube-array.py").read_text() + BALANCE)
+    assert cli.main(["-w", "-y", "--quiet", str(tmp_path / "cube-array.py"), *words]) == 0
+    work, *numbers = map(float, capsys.readouterr().out.split("BALANCE")[1].split())
+    momentum, impulse = np.reshape(numbers, (2, 3))
+    assert np.abs(impulse).max() > 0.01
+    assert momentum == pytest.approx(impulse, abs=1e-10)
+    energies = balance(f"out/cube-array-{words[0]}d")
+    assert min(energies["CONTACT"], -energies["DISSIPATED"]) < -1e-4
+    assert energies["EXTERNAL"] - energies["CONTACT"] - energies["FRICTION"] == pytest.approx(work, rel=1e-9)
+
+
+def balance(path):
+    """Energies at the end of a run; those of motion and strain are what external work and reactions gave, less what damping took."""
+    run = results.open(path)
+    last = {name: run.history([(None, name)])[1][-1] for name in ("KINETIC", "INTERNAL", "EXTERNAL", "CONTACT", "FRICTION", "DISSIPATED")}
+    assert last["KINETIC"] + last["INTERNAL"] == pytest.approx(last["EXTERNAL"] - last["DISSIPATED"], rel=3e-5)
+    return last
+
+
 def test_inner_cubes_are_not_touched_before_clearances_are_used_up(tmp_path, capsys):
     """hs1: the first contact inside is later than the time in which the frame has moved by the clearances between it and the inner cubes."""
     printed("cube-array.py", ["1", "2", "2", "0.4"], tmp_path, capsys)
@@ -96,6 +133,10 @@ def test_a_plate_rattles_in_its_slot_within_the_motion_of_the_slot(tmp_path, cap
         assert "warning" not in text
         found.append([float(word) for word in re.search(rf"plate moves by up to {NUMBER} mm.*work on the plate {NUMBER} J.*made {NUMBER}", text).groups()])
     (moved, work, gain), (moved_finely, work_finely, gain_finely) = found
+    assert min(balance("out/plate-slot")[name] for name in ("CONTACT", "FRICTION")) < -1e-4
+    t, rows = map(np.array, results.open("out/plate-slot").history(["CONS"]))
+    touch = math.acos(1 - 1e-3 * (6 * math.pi) ** 2 / 5) / (6 * math.pi)  # the U has moved by the gap
+    assert t[np.flatnonzero(rows > rows[0])[0]] == pytest.approx(touch, abs=2.1e-3)  # frames are 2 ms apart
     far = 1e3 * 2 * 5 / (6 * math.pi) ** 2
     assert moved == pytest.approx(far, abs=0.5) and moved_finely == pytest.approx(far, abs=0.5)
     assert moved == pytest.approx(moved_finely, abs=0.1)

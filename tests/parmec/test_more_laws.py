@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from solfec import _kernels, parmec_command
+from solfec import _kernels, parmec, parmec_command
 from solfec.parmec import (
     ANALYTICAL,
     DEM,
@@ -149,3 +149,47 @@ def test_ntasks_is_the_number_of_threads(words, threads, tmp_path, capsys):
     finally:
         _kernels.threads.set_threads(before)
     assert capsys.readouterr().out == f"{threads}\n"
+
+
+MIXED = """
+import random
+random.seed (4)
+n, place = 700, lambda k: (k % 40, k // 40, 0)
+for k in range (n):
+  ANALYTICAL ([1 + .1*(k % 3), 2, 2.5, .1, 0, .2], 1 + k % 4, position = place (k))
+  VELOCITY (k, (random.gauss (0, 1), random.gauss (0, 1), 0), (random.gauss (0, 1), 0.3, 0.2))
+for k in range (n - 1):
+  a, b = place (k), place (k + 1)
+  if k % 7 == 0: BALL_JOINT (k, ((a[0] + b[0])/2., (a[1] + b[1])/2., .2), k + 1)
+  elif k % 7 == 1: TORSION_SPRING (k, k + 1, (0, 0, 1), (1, 0, 0), kroll = [-1, 10, 1, -10], droll = 0.1, cone = ('roll', 'pitch'))
+  else: SPRING (k, a, k + 1, b, [-1, -30, 0, 0, 1, 40], 0.1 if k % 2 else [-1, -1, 1, 1], friction = 0.2*(k % 3), kskn = 0.3*(k % 2))
+for k in range (0, n, 3): SPRING (k, place (k), -1, [place (k), (0, 0, 1)], [-1, 100, 0, 0, 1, 0], [-1, -1, 1, 1], friction = 0.1)
+w = SPRING (5, place (5), 400, place (400), [-1, -5, 1, 5], unload = [-1, -20, 1, 20], ylim = (-1, 1))
+UNSPRING (w, w, (-20, 20))
+for k in range (0, n, 50): RESTRAIN (k, [1, 0, 0])
+PRESCRIBE (n - 1, lambda t: (t, 0, 0))
+z = TSERIES (0.1)
+DAMPING ((z, z, z), (z, z, z))
+GRAVITY (0., 0., -1.)
+DEM (0.02, 0.002, 1E9, adaptive = ADAPTIVE)
+"""
+
+
+@pytest.mark.parametrize("adaptive", [0.0, 0.2])
+def test_joints_torsion_springs_and_all_other_loads_have_the_bits_of_any_number_of_threads(adaptive):
+    found = []
+    before = _kernels.threads.get_threads()
+    try:
+        for threads in (1, 3):
+            RESET()
+            _kernels.threads.set_threads(threads)
+            exec(MIXED.replace("ADAPTIVE", str(adaptive)), {name: parmec.load(name) for name in parmec.COMMANDS})
+            now = model.current()
+            columns = [now.particles.view(name).copy() for name in ("position", "rotation", "velocity", "angular", "force", "torque")]
+            found.append([*columns, now.links.view("force").copy(), now.torsions.view("total").copy(), now.joints.view("reaction").copy()])
+    finally:
+        _kernels.threads.set_threads(before)
+    assert all(np.abs(column).max() > 0 for column in found[0])
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
