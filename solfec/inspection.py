@@ -67,7 +67,7 @@ def inspect(domain: Domain, duration: float | None = None, interval: float = 0.0
     facts["contacts"], facts["gaps"] = contacts(domain, findings)
     with detected(domain):
         facts["loose bodies"] = loose(domain, findings)
-        facts["memory"] = {"megabytes": round(largest_memory() / 1024**2, 1)}
+        facts["memory"] = {"megabytes": round(largest_memory() / 1e6, 1)}
         if duration is not None:
             facts["results"] = size_of_results(domain, duration, interval)
     facts["joints"] = joints(domain, findings)
