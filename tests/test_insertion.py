@@ -47,6 +47,10 @@ def put(model, kind: str, place) -> int:
         return model.insert_body(BodyKind.FINITE_ELEMENT, [tetrahedron(place)], SOFT, form=Form.TL)
     cells = int(kind[-1])
     mesh = hex_mesh.hex_mesh((CUBE + place).tolist(), cells, cells, cells, 1, [1] * 6)
+    if kind.startswith("inside"):
+        body = model.insert_body(BodyKind.FINITE_ELEMENT, [models.box(place + 0.1, place + 0.9)], SOFT, form=Form.BC, mesh=mesh)
+        model.bodies.scheme[model.body_row(body)] = Scheme.DEF_LIM
+        return body
     material = RUBBER if kind.startswith("rubber") else SOFT
     body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], material, form=Form.BC if kind.startswith("BC") else Form.TL)
     if kind.startswith("enhanced"):
@@ -61,6 +65,7 @@ MIXTURES = {
     "rigid": ["ball", "box", "ball", "box", "pseudo-rigid"],
     "blocks": ["TL 2", "ball", "TL 2", "TL 2", "box", "TL 2"],
     "odd": ["TL 3", "TL 1", "TL 2", "box", "TL 3"],
+    "inside": ["inside 2", "TL 2", "inside 1", "ball", "inside 3"],
     "co-rotated": ["BC 2", "BC 1", "ball", "BC 3", "BC 2", "BC 5"],
     "all": KINDS,
 }
@@ -189,7 +194,7 @@ def test_pairs_of_a_new_body_are_added_to_those_that_there_are(mixture):
     assert added > 0
 
 
-@pytest.mark.parametrize("mixture", ["blocks", "odd", "all"])
+@pytest.mark.parametrize("mixture", ["blocks", "odd", "inside", "all"])
 def test_arrays_of_finite_elements_are_those_made_at_once(mixture):
     model, _ = pair(mixture)
     random, ahead = np.random.default_rng(2), places()
@@ -205,10 +210,12 @@ def test_arrays_of_finite_elements_are_those_made_at_once(mixture):
         assert np.array_equal(pointers[0], model.bodies.view("node_ptr")) and np.array_equal(pointers[1], model.bodies.view("element_ptr"))
         for name in {*OF_BODIES, *OF_NODES, *OF_ELEMENTS, "first", "first_element"} - {"rotation", "strain", "displacement", "internal", "viscous", "net", "square_at_rest", "laplacian"}:
             assert np.array_equal(getattr(fe, name), getattr(made, name)), name
+        for name in ("embedded", "overlap_first", "overlap", "vertex_triple", "vertex_weights"):
+            assert np.array_equal(getattr(fe, name), getattr(made, name)), name
         assert [group.key for group in fe.assembly.groups] == [group.key for group in made.assembly.groups]
         for one, two in zip(fe.assembly.groups, made.assembly.groups):
             assert np.array_equal(one.numbers, two.numbers) and np.array_equal(one.body, two.body)
-            for name in ("node", "lame", "gradient", "weight"):
+            for name in {*one.LANED} - {"energy", "strain"}:
                 assert np.array_equal(getattr(one, name), getattr(two, name)), name
         assert np.array_equal(fe.assembly.first, made.assembly.first) and np.array_equal(fe.assembly.position, made.assembly.position)
         for one, two in zip(fe.assembly.parts, made.assembly.parts):

@@ -262,8 +262,13 @@ class CutGroup(ElementGroup):
         return int(self.numbers[min(failed, self.count - 1)]) if failed >= 0 else -1
 
     def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        weight = self.from_lanes(self.weight)
-        return density[:, None] * np.einsum("eq,eaq->ea", weight, self.from_lanes(self.value)), weight.sum(1)
+        weight, value = self.from_lanes(self.weight), self.from_lanes(self.value)
+        # point by point: the order of sums of einsum and sum depends on how many elements there are
+        lumps, volumes = np.zeros(value.shape[:2]), np.zeros(len(weight))
+        for q in range(weight.shape[1]):
+            lumps += weight[:, q, None] * value[:, :, q]
+            volumes += weight[:, q]
+        return density[:, None] * lumps, volumes
 
     def total(self, values: np.ndarray, count: int) -> np.ndarray:
         result = np.zeros((count, *values.shape[1:]))

@@ -324,10 +324,10 @@ class FiniteElements(Record):
         if not (bodies.view("kind")[self.behind :] == BodyKind.FINITE_ELEMENT).any():
             self.behind = bodies.n
             return True
-        if not (self.count and self._alone):
+        if not self.count or self.resting is not None:
             return False
         new = FiniteElements(bodies, self.behind)
-        if not (new._alone and self.assembly.has_groups_of(new.assembly)):
+        if new.resting is not None or not self.assembly.has_groups_of(new.assembly):
             return False
         nodes, elements = int(self.first[-1]), int(self.first_element[-1])
         self.extend(
@@ -345,14 +345,11 @@ class FiniteElements(Record):
         self.meshes += new.meshes
         self.mixed += new.mixed
         self.varied += new.varied
+        if len(new.embedded):
+            self._embed(bodies, self.meshes)
         self.reduced = ReducedBodies(self, bodies)
         self.implicit = self.recalled = None
         return True
-
-    @property
-    def _alone(self) -> bool:
-        """Whether no body is in a base or in a background mesh."""
-        return self.resting is None and not len(self.embedded)
 
     def remove(self, bodies: BodyTable, renumbered: np.ndarray) -> bool:
         """Let bodies go; False where all arrays are to be made anew instead.
@@ -368,7 +365,7 @@ class FiniteElements(Record):
         if not lost.size:
             self.renumber(bodies, renumbered)
             return True
-        if not (self._alone and len(lost) < self.count):
+        if self.resting is not None or len(lost) == self.count:
             return False
         gaps, nodes, elements = Gaps(lost, lost + 1), *(Gaps(first[lost], first[lost + 1]) for first in (self.first, self.first_element))
         total = self.first[-1], self.first_element[-1]
