@@ -19,6 +19,9 @@ MOST_MOMENTUM = 1e-4
 #: Part of the accumulated energies of earlier runs below which changes are rounding.
 ROUNDING = 1e-9
 
+#: Strain, and part of a body's size, that rounding may make.
+SMALLEST = 1e-12
+
 
 @dataclass
 class Figures:
@@ -74,7 +77,7 @@ class Balance:
         last = domain.energy()
         edited = domain.edited_energy.total - self._edited
         change = last - self._energy - edited
-        at_rest = max(self._pushed(domain), driven(domain), ROUNDING * np.abs(last).max())
+        at_rest = max(self._pushed(domain), driven(domain), ROUNDING * np.abs(last).max(), rounding(domain))
         size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], np.abs(edited).max(), at_rest)
         if not size > 0.0:
             return None
@@ -99,6 +102,15 @@ class Balance:
 def accounted(energy: np.ndarray) -> np.ndarray:
     """Return the part of energies, of shape (6, ...), that time steps should not change: kinetic + internal + dissipated - external."""
     return energy[Energy.KINETIC] + energy[Energy.INTERNAL] + energy[Energy.DISSIPATED] - energy[Energy.EXTERNAL]
+
+
+def rounding(domain: Domain) -> float:
+    """Return the energy of strains of `SMALLEST`, and of motions by this part of bodies' sizes in a step: that of a model to which nothing happens."""
+    bodies = domain.bodies
+    kind, volume, lame = (bodies.view(name) for name in ("kind", "volume", "lame"))
+    stiffness = np.where(kind >= BodyKind.PSEUDO_RIGID, volume * (lame[0] + 2.0 * lame[1]), 0.0)
+    moved = np.where(kind == BodyKind.OBSTACLE, 0.0, bodies.view("mass") * (np.cbrt(volume) / domain.step) ** 2)
+    return SMALLEST**2 * float(stiffness.sum() + moved.sum())
 
 
 def driven(domain: Domain) -> float:

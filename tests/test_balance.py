@@ -135,3 +135,16 @@ def test_rounding_of_a_model_that_has_come_to_rest_is_no_imbalance():
         warnings.simplefilter("error")
         for _ in range(5):
             sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 1e-3)
+
+
+@pytest.mark.parametrize("form", ["TL", "BC"])
+def test_rounding_of_a_model_to_which_nothing_happens_is_no_imbalance(form):
+    solfec = sf.SOLFEC("DYNAMIC", 2e-3, output=None)
+    solfec.verbose = "OFF"
+    bulk = sf.BULK_MATERIAL(solfec, model="KIRCHHOFF", young=1e7, poisson=0.3, density=1200)
+    for k in range(5):
+        mesh = sf.TRANSLATE(sf.SCALE(sf.HEX(CUBE, 3, 3, 3, 1, [1] * 6), (0.095, 0.1, 0.095)), (0.11 * k + 0.037, 0, 1.7))
+        sf.BODY(solfec, "FINITE_ELEMENT", mesh, bulk, form=form).scheme = "DEF_LIM"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.1)

@@ -18,7 +18,7 @@ duration = float(arguments[3]) if len(arguments) > 3 else 10.0
 rest = float(arguments[4]) if len(arguments) > 4 else 1.0
 if method not in ('all', 'near', 'none'):
     raise ValueError('hopper.py: the first argument is %r; it must be all, near or none' % method)
-D, STEP, CELLS = 0.1, 2E-3, 3  # greatest diameter of grains, step, elements along each side of the mesh round a grain
+D, STEP, CELLS = 0.1, 2E-3, 4  # greatest diameter of grains, step, elements along each side of the mesh round a grain
 SLOT, WIDTH, STEEP = 8 * D, 14 * D, math.radians(60)  # outlet, bin, inclination of the funnel
 NEAR, BELOW, GONE = 3 * D, -D, -3 * D  # heights over the outlet: grains are deformable between the first two, deleted under the third
 FIRST, LAST = 0.1, 0.35  # parts of the mass; the rate is measured while they flow out
