@@ -444,7 +444,9 @@ class Record:
         self._register()
 
     def __setattr__(self, name: str, value) -> None:
-        if name in self.COLUMNS:
+        if name in self.NUMBERS:
+            self._numbers[name][0] = value
+        elif name in self.COLUMNS:
             self.replace(**{name: value})
         else:
             object.__setattr__(self, name, value)

@@ -14,6 +14,7 @@ import machine  # noqa: E402
 import models  # noqa: E402
 
 from solfec import _kernels  # noqa: E402
+from solfec.solvers.auto import AutoSolver  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 
 pytestmark = [
@@ -79,3 +80,25 @@ def test_ten_thousand_spheres_settle_in_a_box():
     centres = model.bodies.configurations.view("conf")[:, model.bodies.view("conf_ptr")[1:] + 3]
     length = round((10000 / 2.0) ** (1 / 3)) * 0.11
     assert np.all(centres[:2] > 0.03) and np.all(centres[:2] < length - 0.03) and np.all(centres[2] > 0.03)
+
+
+def median_step(model, solver, before, steps):
+    spent = []
+    for k in range(before + steps):
+        start = perf_counter()
+        model.advance(solver)
+        spent.append(perf_counter() - start)
+    assert not model.unsolved
+    return float(np.median(spent[before:]))
+
+
+def test_a_thousand_hinged_links_that_swing_take_under_9_milliseconds_a_step(slowness):
+    assert median_step(models.hanging_links(), AutoSolver(1e-8), 20, 100) < 9e-3 * slowness
+
+
+def test_thirty_hinged_links_take_under_500_microseconds_a_step(slowness):
+    assert median_step(models.hanging_links(30), AutoSolver(1e-8), 20, 300) < 0.5e-3 * slowness
+
+
+def test_a_breaker_of_29_bodies_takes_under_2_milliseconds_a_step(slowness):
+    assert median_step(models.breaker(), AutoSolver(1e-6), 0, 1200) < 2e-3 * slowness

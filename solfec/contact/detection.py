@@ -213,6 +213,8 @@ def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple |
         _leave_out(settings.excluded_parts, bodies, work)
     if settings.excluded_surfaces.size:
         _keep_pairs(work, ~_surfaces_excluded(geometry, settings, work.low[: work.pairs], work.high[: work.pairs]))
+        alone = _alone(geometry, settings)
+        work.fat[:3, alone], work.fat[3:, alone] = -inf, inf  # wherever they move, there is nothing to search for
     work.searched = work.updates
     work.pairs_state = (geometry.version, primitives.n, settings.margins)
     work.excluded = settings.excluded
@@ -288,11 +290,12 @@ def _keep_pairs(work: Workspace, keep: np.ndarray) -> None:
 
 def _surfaces_excluded(geometry, settings: Settings, one: np.ndarray, two: np.ndarray) -> np.ndarray:
     """Return which pairs of primitives have one surface identifier each, between which there is no contact."""
-    work = geometry.workspace
-    state = geometry.version, geometry.primitives.n
-    if work.surfaces_state != state:
-        work.surfaces_state, work.only_surface = state, _only_surfaces(geometry)
-    first, second = work.only_surface[one], work.only_surface[two]
+    surface = _only_surfaces(geometry)
+    return _between_excluded(settings, surface[one], surface[two])
+
+
+def _between_excluded(settings: Settings, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return which pairs of surface identifiers are excluded."""
     pair = np.minimum(first, second) << 32 | np.maximum(first, second)
     excluded = settings.excluded_surfaces.astype(np.int64)
     excluded = excluded[0] << 32 | excluded[1]  # sorted
@@ -300,8 +303,27 @@ def _surfaces_excluded(geometry, settings: Settings, one: np.ndarray, two: np.nd
     return found & (first != SEVERAL) & (second != SEVERAL)
 
 
+def _alone(geometry, settings: Settings) -> np.ndarray:
+    """Return the primitives that no surface of the model may touch."""
+    work = geometry.workspace
+    surface = _only_surfaces(geometry)
+    if work.alone_of[0] is not surface or work.alone_of[1] is not settings.excluded_surfaces:
+        present, kind = np.unique(surface, return_inverse=True)
+        first, second = np.meshgrid(present, present, indexing="ij")
+        untouched = _between_excluded(settings, first, second).all(axis=1)
+        work.alone_of = surface, settings.excluded_surfaces, np.flatnonzero(untouched[kind])
+    return work.alone_of[2]
+
+
 def _only_surfaces(geometry) -> np.ndarray:
     """Return the surface identifier (int64) of each primitive, `SEVERAL` if its faces have several."""
+    work, state = geometry.workspace, (geometry.version, geometry.primitives.n)
+    if work.surfaces_state != state:
+        work.surfaces_state, work.only_surface = state, _find_only_surfaces(geometry)
+    return work.only_surface
+
+
+def _find_only_surfaces(geometry) -> np.ndarray:
     primitives, surface = geometry.primitives, geometry.faces.view("surface")
     first, count = primitives.view("face_ptr"), primitives.view("face_count")
     with_faces = np.flatnonzero(count)

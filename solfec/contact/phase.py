@@ -103,7 +103,11 @@ class Detection:
 
     def follow_contacts(self) -> None:
         """Update known contacts to the present shapes; remove those that opened."""
-        work = self.model.geometry.workspace
+        work, constraints = self.model.geometry.workspace, self.model.constraints
+        if constraints.n == constraints.user_count:
+            work.known = work.cohesive = 0
+            work.first_new = constraints.n
+            return
         self._detect(FOLLOW, JOIN, "known_one", "known_two")
         if self.hold is not None and work.cohesive:
             self.hold()

@@ -73,6 +73,7 @@ class Workspace(Record):
         self.searched = self.rank = -1
         self.shapes_state = self.pairs_state = self.excluded = self.surfaces_state = None
         self.only_surface = np.zeros(0, np.int64)
+        self.alone_of: tuple = None, None, np.zeros(0, int)  # surfaces and their exclusions, and the primitives that nothing may touch
         self.fresh = 1
         self.options = (0.0, False, False, False, False)
         self.cohesive = 1  # contacts may have cohesion

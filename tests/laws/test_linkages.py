@@ -174,6 +174,49 @@ def test_a_double_pendulum_follows_its_equation_with_second_order(solver):
     assert coarse / fine == pytest.approx(4.0, rel=0.15)
 
 
+def slider_crank(step: float, solver: str) -> tuple[float, float]:
+    """A torque turns a crank, whose rod moves a piston, for half a second: error of the crank's angle, and of the piston beside the angle."""
+    crank_length, rod_length, torque = 0.1, 0.3, 0.02
+    linkage = Linkage(step)
+    first = crank_length * flat(0.5)
+    pin = (first[0] + math.sqrt(rod_length**2 - first[1] ** 2)) * X
+    crank, rod, piston = linkage.bar(0 * X, first), linkage.bar(first, pin), linkage.bar(pin, pin + 0.1 * X)
+    shaft = linkage.hinge(crank, None, 0 * X)
+    linkage.hinge(rod, crank, first)
+    linkage.hinge(rod, piston, pin)
+    guide = s.SLIDER(piston, None, floats(pin), (1.0, 0.0, 0.0))
+    s.MOTOR(shaft, "EFFORT", torque)
+    linkage.run(0.5, solver)
+    masses = [1000 * WIDTH**2 * length for length in (crank_length, rod_length, 0.1)]
+
+    def inertia(q: float) -> float:
+        """Twice the kinetic energy at the rate 1."""
+        lean = math.asin(crank_length / rod_length * math.sin(q))
+        turn = crank_length * math.cos(q) / (rod_length * math.cos(lean))  # of the rod
+        speed = crank_length * math.sin(q) + rod_length * math.sin(lean) * turn  # of the piston
+        middle = crank_length * np.array([-math.sin(q), math.cos(q)]) - turn * rod_length / 2 * np.array([math.sin(lean), math.cos(lean)])
+        own = [mass * (length**2 + WIDTH**2) / 12 for mass, length in zip(masses, (crank_length, rod_length, 0.1), strict=True)]
+        return own[0] + masses[0] * crank_length**2 / 4 + own[1] * turn**2 + masses[1] * middle @ middle + masses[2] * speed**2
+
+    def motion(_, state):
+        q, rate = state
+        slope = (inertia(q + 1e-5) - inertia(q - 1e-5)) / 2e-5
+        return [rate, (torque - slope * rate**2 / 2) / inertia(q)]
+
+    exact = solve_ivp(motion, (0, 0.5), [0.5, 0.0], rtol=1e-11, atol=1e-12).y[0, -1]
+    angle = 0.5 + shaft.angle
+    place = crank_length * math.cos(angle) + math.sqrt(rod_length**2 - (crank_length * math.sin(angle)) ** 2)
+    return angle - exact, pin[0] + guide.travel - place
+
+
+@each_solver
+def test_a_slider_crank_moves_as_its_reduced_equation_says_with_second_order(solver):
+    coarse, fine = slider_crank(2e-3, solver), slider_crank(1e-3, solver)
+    assert max(abs(coarse[1]), abs(fine[1])) < 1e-10
+    assert abs(fine[0]) < 1e-5
+    assert coarse[0] / fine[0] == pytest.approx(4.0, rel=0.1)
+
+
 def precession(step: float) -> tuple[float, float, float]:
     """A wheel in two gimbals that precesses: angle of the outer gimbal after half a second, that of theory, tilt of the inner one."""
     linkage = Linkage(step, -GRAVITY * Z)
