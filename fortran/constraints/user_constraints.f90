@@ -3,7 +3,7 @@
 module user_constraints
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: constraint_table, finite_elements, series_table, open_table
+  use state_tables, only: constraint_table, finite_elements, kept_row_table, series_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, &
     by_slave => direction_update_conv2, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring, &
@@ -17,7 +17,7 @@ module user_constraints
   use wheels, only: mesh_wheels
   implicit none
   private
-  public :: update_user_constraints, find_overloaded
+  public :: update_user_constraints, keep_rows, find_overloaded
 
   real(dp), parameter :: aligned = 1e-6_dp         !< the base of a normal closer to e_x is built with e_y
 
@@ -66,6 +66,47 @@ contains
       end do
     end do
   end subroutine update_user_constraints
+
+  !> Keeps what `update_user_constraints` writes of the first `users` rows, or puts it back.
+  !>
+  !>   constraints, kept    ConstraintTable; KeptRowTable with room for these rows
+  !>   back                 1: back
+  !>   status               `table_open` or `table_unknown`
+  subroutine keep_rows(constraints, kept, users, back, status)
+    integer(i8), intent(in) :: constraints, kept
+    integer(i4), intent(in) :: users, back
+    integer(i4), intent(out) :: status
+    type(constraint_table) :: rows
+    type(kept_row_table) :: other
+    integer(i4) :: i
+
+    call open_table(constraints, rows, status)
+    if (status == table_open) call open_table(kept, other, status)
+    if (status /= table_open) return
+    do i = 0, users - 1
+      call copy(3, rows%point(:,i), other%point(:,i))
+      call copy(3, rows%other_point(:,i), other%other_point(:,i))
+      call copy(9, rows%base(:,:,i), other%base(:,:,i))
+      call copy(1, rows%gap(i:i), other%gap(i:i))
+      call copy(3, rows%master_point(:,i), other%master_point(:,i))
+      call copy(1, rows%travel(i:i), other%travel(i:i))
+      call copy(3, rows%value(:,i), other%value(:,i))
+      call copy(12, rows%levers(:,:,:,i), other%levers(:,:,:,i))
+    end do
+
+  contains
+
+    subroutine copy(n, here, there)
+      integer, intent(in) :: n
+      real(dp), intent(inout) :: here(n), there(n)
+
+      if (back == 0) then
+        there = here
+      else
+        here = there
+      end if
+    end subroutine copy
+  end subroutine keep_rows
 
   !> Places the points of constraint `i` on its bodies.  Two bodies that slide, in a plane through the slave's point, or as a rack without
   !> elements along its pinion, have the force on the master act there, too.

@@ -18,6 +18,21 @@ from ..time_series import SeriesTable
 from .curves import SpringCurves
 
 
+class KeptRowTable(Table):
+    """What `user.update` writes of the user's rows, kept while these show another configuration; see ConstraintTable."""
+
+    COLUMNS = {
+        "point": ((3,), "f8", 0.0),
+        "other_point": ((3,), "f8", 0.0),
+        "base": ((3, 3), "f8", 0.0),
+        "gap": ((), "f8", 0.0),
+        "master_point": ((3,), "f8", 0.0),
+        "travel": ((), "f8", 0.0),
+        "value": ((3,), "f8", 0.0),
+        "levers": ((3, 2, 2), "f8", 0.0),
+    }
+
+
 class ConstraintTable(Table):
     """One row per constraint.  Local vectors have component order (T1, T2, N); bases hold t1, t2, n as columns.
 
@@ -96,6 +111,7 @@ class ConstraintTable(Table):
     def __init__(self):
         super().__init__()
         self.overloaded = np.zeros(0, np.int32)  # work of `user.find_overloaded`
+        self.kept = KeptRowTable()  # work of `user.present`
         self.user_count = 0  # leading rows that are the user's constraints
         self.next_id = 1
         self.series = SeriesTable()

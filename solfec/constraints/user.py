@@ -17,8 +17,7 @@ from .table import ConstraintTable
 
 _update_user_constraints = _kernels.user_constraints.update_user_constraints
 _find_overloaded = _kernels.user_constraints.find_overloaded
-
-REFRESHED = ("point", "other_point", "base", "gap", "master_point", "travel", "value", "levers")  # columns that an update writes
+_keep_rows = _kernels.user_constraints.keep_rows
 
 
 def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
@@ -55,14 +54,14 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
 @contextmanager
 def present(constraints: ConstraintTable, bodies: BodyTable, time: float) -> Iterator[None]:
     """Show the user's rows at the present configuration, between steps; afterwards restore those of mid-step."""
-    users, columns = constraints.user_count, vars(constraints)
-    kept = [columns[name][..., :users].copy() for name in REFRESHED]
+    users, kept = constraints.user_count, constraints.kept
+    kept.reserve(users)
+    opened(_keep_rows(constraints.handle, kept.handle, users, False))
     update(constraints, bodies, time, 0.0)
     try:
         yield
     finally:
-        for name, column in zip(REFRESHED, kept):
-            columns[name][..., :users] = column
+        opened(_keep_rows(constraints.handle, kept.handle, users, True))
 
 
 def _refuse(constraints: ConstraintTable, row: int) -> None:
