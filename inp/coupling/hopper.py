@@ -77,13 +77,13 @@ class Grain:
     def switch(self, kind):
         """Become rigid or deformable; return the energy that is lost.
 
-        A deformable grain moves implicitly with some damping, and is linear in its own frame (form 'BC'): the step is longer than its
-        periods, and form 'TL' may gain energy then.
+        A deformable grain moves implicitly, and the step is longer than its periods.  So it is linear in its own frame (form 'BC'), and
+        damped by half a step, which ends vibrations that steps cannot show: else contacts feed them.
         """
         if kind == 'RIGID':
             return BODY_SWITCH(self.body, kind)
         energy = BODY_SWITCH(self.body, kind, form='BC', mesh=self.mesh)
-        self.body.scheme, self.body.damping = 'DEF_LIM', 1E-4
+        self.body.scheme, self.body.damping = 'DEF_LIM', 0.5 * STEP
         return energy
 
 
