@@ -78,7 +78,7 @@ class Grain:
         """Become rigid or deformable; return the energy that is lost.
 
         A deformable grain moves implicitly, and the step is longer than its periods.  So it is linear in its own frame (form 'BC'), and
-        damped by half a step, which ends vibrations that steps cannot show: else contacts feed them.
+        damped by half a step: with less damping contacts feed vibrations that such steps cannot show.
         """
         if kind == 'RIGID':
             return BODY_SWITCH(self.body, kind)
