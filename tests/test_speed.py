@@ -84,7 +84,7 @@ def test_ten_thousand_spheres_settle_in_a_box():
 
 def median_step(model, solver, before, steps):
     spent = []
-    for k in range(before + steps):
+    for _ in range(before + steps):
         start = perf_counter()
         model.advance(solver)
         spent.append(perf_counter() - start)
