@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from .bodies.finite_elements import compiled
 from .bodies.table import BodyKind
 from .domain import Domain
+from .edited_energy import accounted
 from .kinds import ConstraintKind, Energy
 
 #: Parts of the largest energy, and of all impulses, above which a warning is given.  211 runs of our examples and scenes have errors of at
@@ -62,7 +64,7 @@ class Balance:
         self._first = domain.step_number
         self._energy = domain.energy() if domain.dynamic else None
         self._edited = domain.edited_energy.total.copy()
-        self._ids, self._of_bodies = domain.bodies.view("id").copy(), accounted(domain.bodies.view("energy"))
+        domain.edited_energy.begin_run()
 
     def _pushed(self, domain: Domain) -> float:
         """Return the energy that the forces of the last step would give to free bodies at rest, times steps: smaller changes of a model at rest are rounding."""
@@ -75,33 +77,27 @@ class Balance:
         if self._energy is None or domain.step_number == self._first:
             return None
         last = domain.energy()
+        momentum = momentum_error(domain) if domain.edited_energy.step < domain.step_number else 0.0
         edited = domain.edited_energy.total - self._edited
         change = last - self._energy - edited
         at_rest = max(self._pushed(domain), driven(domain), ROUNDING * np.abs(last).max(), rounding(domain))
-        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], np.abs(edited).max(), at_rest)
+        brought = np.abs(edited[[Energy.KINETIC, Energy.INTERNAL]]).max()
+        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], brought, at_rest)
+        if not np.isfinite(change).all():
+            return Figures(change, math.nan, math.nan, math.nan, momentum)
         if not size > 0.0:
             return None
         missing = float(accounted(change))
         created = max(change[Energy.CONTACT] + change[Energy.FRICTION], 0.0)  # in impacts one of both may be positive
-        momentum = momentum_error(domain) if domain.edited_energy.step < domain.step_number else 0.0
         return Figures(change, size, abs(missing) / size, created / size, momentum, self._culprit(domain, missing))
 
     def _culprit(self, domain: Domain, missing: float) -> str:
         """Return the name of the body that makes more than half of the error, or ''."""
-        bodies = domain.bodies
-        if not bodies.n:
+        bodies, errors = domain.bodies, domain.edited_energy.errors()
+        if not errors.size:
             return ""
-        ids = bodies.view("id")
-        errors = accounted(bodies.view("energy"))
-        old, new = np.intersect1d(self._ids, ids, assume_unique=True, return_indices=True)[1:]
-        errors[new] -= self._of_bodies[old]
-        nearest = int(np.argmin(np.abs(errors - missing)))  # larger ones come from births and changes of states
-        return bodies.name(int(ids[nearest])) if abs(errors[nearest] - missing) < 0.5 * abs(missing) else ""
-
-
-def accounted(energy: np.ndarray) -> np.ndarray:
-    """Return the part of energies, of shape (6, ...), that time steps should not change: kinetic + internal + dissipated - external."""
-    return energy[Energy.KINETIC] + energy[Energy.INTERNAL] + energy[Energy.DISSIPATED] - energy[Energy.EXTERNAL]
+        nearest = int(np.argmin(np.abs(errors - missing)))
+        return bodies.name(int(bodies.id[nearest])) if abs(errors[nearest] - missing) < 0.5 * abs(missing) else ""
 
 
 def rounding(domain: Domain) -> float:

@@ -66,10 +66,10 @@ class BodyStates:
         """Overwrite a body's triples of configuration (n, 3) and velocity (m, 3), and its energies (6,)."""
         self.domain.refuse_within_step("set states")
         joint_starts.mark(self.domain.constraints, self.domain.body_row(identifier))
-        self.domain.edited_energy.begin()
         bodies, row = self.domain.bodies, self.domain.body_row(identifier)
         bodies.configurations.conf[:, bodies.conf_slice(row)] = conf.T
         bodies.triples.velo[:, bodies.velo_slice(row)] = velo.T
+        self.domain.edited_energy.begin()
         bodies.energy[:, row] = energy
         self.domain.state_changes += 1
 

@@ -271,7 +271,7 @@ class Domain:
         rows = [self.body_row(identifier) for identifier in self._changed if self.is_alive(identifier)] if known else None
         self.edited_energy.begin()
         motion.initialise_inertia(self.bodies, rows)
-        self.edited_energy.end(self.step_number)
+        self.edited_energy.end(self.step_number, rows)
         self.deformable = bool((self.bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
         self._initialised = self.state_changes
         self._changed.clear()
@@ -298,6 +298,7 @@ class Domain:
             self._standing = READY
         self.time = time
         self.step_number = step_number
+        self.edited_energy.step = min(self.edited_energy.step, step_number)
         self.clock_origin = time, step_number
 
     @property
@@ -418,8 +419,10 @@ class Domain:
         self.refuse_within_step("unpack bodies")
         self.settle()
         self.edited_energy.begin()
-        body_packing.unpack(self, packed)
-        self.edited_energy.end(self.step_number)
+        try:
+            body_packing.unpack(self, packed)
+        finally:
+            self.edited_energy.end(self.step_number)
 
     # --- results -------------------------------------------------------------------------------------------
 

@@ -137,6 +137,44 @@ def test_rounding_of_a_model_that_has_come_to_rest_is_no_imbalance():
             sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 1e-3)
 
 
+def slid(solfec, body):
+    """Let a block slide with friction for a while."""
+    sf.INITIAL_VELOCITY(body, (3, 0, 0), (0, 0, 0))
+    sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.1)
+
+
+def figures(printed: str) -> dict:
+    (line,) = re.findall(r"^energy: (.*); unaccounted", printed, re.M)
+    return {name: float(value) for name, value in (part.split() for part in line.split(", ") if part != "unchanged")}
+
+
+def test_works_of_contacts_stay_in_the_balance_when_bodies_are_deleted(capsys):
+    found = []
+    for late in (False, True):
+        solfec, body = falling("RIGID")
+        slid(solfec, body)
+        capsys.readouterr()
+        if late:
+            sf.CALLBACK(solfec, 0.1, 0, lambda _: solfec.time < 0.195 or sf.DELETE(solfec, body) or 1)  # noqa: B023
+        sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.1)
+        found.append(figures(capsys.readouterr().out))
+    for name in ("contacts", "friction"):
+        assert found[1][name] == pytest.approx(found[0][name], rel=1e-2)
+
+
+def test_energies_that_are_not_numbers_are_told_of():
+    solfec, body = falling("RIGID")
+    domain = solfec._simulation.domain
+
+    def spoil(_):
+        domain.bodies.energy[2] = float("nan")
+        return 1
+
+    sf.CALLBACK(solfec, 0.05, 0, spoil)
+    with pytest.warns(SolfecWarning, match="energies at the end of the run are not numbers"):
+        sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.09)
+
+
 @pytest.mark.parametrize("form", ["TL", "BC"])
 def test_rounding_of_a_model_to_which_nothing_happens_is_no_imbalance(form):
     solfec = sf.SOLFEC("DYNAMIC", 2e-3, output=None)

@@ -8,7 +8,7 @@ from .. import _kernels
 from ..tables import Record, opened
 
 MOST_SOURCES = 20  # of a new point: corners of an element, and points in which the plane cuts its edges
-PIECES_OF_FACE = 6  # three triangles on each side
+PIECES_OF_FACE = 8  # four triangles on each side
 PARTS_OF_SECTION = 20  # tetrahedra over sections of one element, both sides
 
 _refine_elements = _kernels.crossed_elements.refine_elements

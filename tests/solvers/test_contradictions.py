@@ -147,3 +147,21 @@ def test_springs_in_quasi_statics_take_the_stroke_at_the_end_of_the_step(implici
         assert u[2] == pytest.approx(0.0, abs=1e-14)
     else:
         assert r[2] == pytest.approx(-100.0 * (stroke + (model.step * u[2] if implicit else 0.0)))
+
+
+@pytest.mark.parametrize("solver", [lambda: s.AUTO_SOLVER(1e-6), lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 1000), lambda: s.NEWTON_SOLVER()])
+@pytest.mark.parametrize("speed", [5.0, 20.0, 300.0])
+def test_a_fast_body_elsewhere_does_not_hide_a_contradiction(solver, speed):
+    solfec = s.SOLFEC("DYNAMIC", 1e-3, output=None)
+    solfec.verbose = "OFF"
+    bulk = s.BULK_MATERIAL(solfec, density=1000)
+    ball, other = (s.BODY(solfec, "RIGID", s.SPHERE((x, 0, 0), 0.5, 1, 1), bulk) for x in (0, 9))
+    rows = [s.SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), value) for value in (0.1, 0.2)]
+    s.SET_VELOCITY(other, (9, 0, 0), (1, 0, 0), speed)
+    solver = solver()
+    for _ in range(10):
+        with pytest.warns(SolfecWarning, match="contradict one another"):
+            s.RUN(solfec, solver, 1e-3)
+        assert solver.error == "DIVERGED"
+    assert ball.velo[3] == pytest.approx(0.15, rel=1e-3)
+    assert max(abs(row.R[2]) for row in rows) <= ball.mass * 0.2 / 1e-3
