@@ -236,8 +236,7 @@ class Table:
         for name, (shape, dtype, fill) in self.COLUMNS.items():
             column = np.empty((*shape, capacity), dtype, order="F")
             column[..., : self.n] = getattr(self, name)[..., : self.n]
-            if self.REFILLED:
-                column[..., self.n :] = fill
+            column[..., self.n :] = fill
             vars(self)[name] = column
         self.capacity = capacity
         self.generation += 1
