@@ -32,8 +32,8 @@ def test_grains_that_become_deformable_leave_like_deformable_ones(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("grains", "rest", "share"), [(600, 0, 1 / 3), (300, 1, 1 / 2)])
-def test_hopper_deformable_near_its_outlet_has_the_same_rate_in_a_part_of_the_time(tmp_path, grains, rest, share):
-    near, every = (np.mean([discharge(tmp_path, method, grains, seed, rest)[:2] for seed in (1, 2, 3)], axis=0) for method in ("near", "all"))
+@pytest.mark.timeout(3600)  # seven minutes a run of deformable grains
+def test_hopper_deformable_near_its_outlet_has_the_same_rate_in_a_third_of_the_time(tmp_path):
+    near, every = (np.mean([discharge(tmp_path, method, 300, seed, 1)[:2] for seed in (1, 2)], axis=0) for method in ("near", "all"))
     assert near[0] == pytest.approx(every[0], rel=0.03)
-    assert near[1] < every[1] * share
+    assert near[1] < every[1] / 3
