@@ -82,11 +82,12 @@ class Balance:
         change = last - self._energy - edited
         at_rest = max(self._pushed(domain), driven(domain), ROUNDING * np.abs(last).max(), rounding(domain))
         brought = np.abs(edited[[Energy.KINETIC, Energy.INTERNAL]]).max()
-        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], brought, at_rest)
+        exchanged = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], brought)
         if not np.isfinite(change).all():
             return Figures(change, math.nan, math.nan, math.nan, momentum)
-        if not size > 0.0:
+        if not exchanged > 0.0:
             return None
+        size = max(exchanged, at_rest)
         missing = float(accounted(change))
         created = max(change[Energy.CONTACT] + change[Energy.FRICTION], 0.0)  # in impacts one of both may be positive
         return Figures(change, size, abs(missing) / size, created / size, momentum, self._culprit(domain, missing))
