@@ -203,7 +203,14 @@ contains
       first = all_rows%island_ptr(k)
       last = all_rows%island_ptr(k+1) - 1
       ! the sum of the squares of the islands' tolerances is the square of the tolerance
-      share = merge(all_rows%driven_size, all_rows%size, all(all_rows%driving(all_rows%island_row(first:last)) /= 0))
+      associate (drives => all_rows%driving(all_rows%island_row(first:last)) /= 0)
+        share = all_rows%size
+        if (all(drives)) then
+          share = all_rows%driven_size
+        else if (any(drives)) then   ! springs or links couple them, and each is measured by its own size
+          share = min(all_rows%size, all_rows%driven_size)
+        end if
+      end associate
       share = all_rows%tolerance*share*sqrt(real(last - first + 1, dp)/real(all_rows%total, dp))
       ! errors of this step must be corrected in the next one, so they stay well below the round-off there
       share = max(share, 0.25_dp*rounding_of(norm2(all_rows%speed(all_rows%island_row(first:last)))))

@@ -336,6 +336,8 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
         asked = np.zeros(max(local.n, 1))
         opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked))
         size = np.where(size > 0.0, size, totals(asked[None])[0])
+        size = np.where(size > 0.0, size, size.sum())
+    energy = np.where(energy > 0.0, energy, energy.sum())  # an obstacle moves bodies that were at rest, through springs or links
     rows = local.rows.merit[: local.n]
     energies = energy[np.minimum(local.rows.driving[: local.n], len(energy) - 1)]
     rows[:] = np.where(energies > NO_ENERGY, rows / np.where(energies > NO_ENERGY, energies, 1.0), np.where(rows > 0.0, UNBOUNDED, rows))

@@ -245,7 +245,7 @@ class ConeRows(Record):
         "unscaled": "i4",  # 1: the unscaled natural map must be as small as the residual
         "tolerance": "f8",  # of the residual, relative to `size`
         "size": "f8",  # norm of q over the rows that do not drive obstacles
-        "driven_size": "f8",  # and over those that do, which are coupled with no others
+        "driven_size": "f8",  # and over those that do
         "maxiter": "i4",  # largest number of iterations of each method
         "window": "i4",  # columns of Anderson acceleration
         "total": "i4",  # rows of the problem, of which these are some islands
@@ -290,7 +290,7 @@ class Islands:
         The tolerance is relative to `size`, by default the norm of q.  `operators` are the operators H' of rows, W_ab = sum H'_a H'_b^T
         (first entry of every row, triple and block of every entry); with them large islands can be factorised by bodies.  If W
         `yields`, its diagonal blocks may be larger than that sum.  For islands of rows that are `driving` obstacles, (n,) int32, the
-        tolerance is relative to `driven_size`.  These n are some of `total` rows to which tolerances refer.  No island is solved beyond the round-off of q, a sum of velocities of the size `speed`, (n,).
+        tolerance is relative to `driven_size`, and for mixed islands to the smaller size.  These n are some of `total` rows to which tolerances refer.  No island is solved beyond the round-off of q, a sum of velocities of the size `speed`, (n,).
         """
         diagonal, q, row_ptr, column, off_diagonal = matrix
         first_entry, triple, entry, triples = operators or NO_OPERATORS

@@ -220,3 +220,23 @@ def test_an_obstacle_that_points_hold_carries_what_hangs_from_it(make, points):
     # the weight swings about its rest, m g, between 0 and 2 m g, with the period 2 pi sqrt (m/k)
     assert max(carried) == pytest.approx(40.0, rel=1e-3)
     assert np.argmax(carried) * 1e-3 == pytest.approx(math.pi * math.sqrt(2.0 / 1e3), abs=2e-3)
+
+
+@pytest.mark.parametrize("make", [lambda: AutoSolver(1e-6), lambda: GaussSeidelSolver(1e-8, 1000)], ids=["auto", "gauss-seidel"])
+def test_a_shaken_table_is_as_exact_where_it_turns_back_as_elsewhere(make):
+    amplitude, rate, mass, stiffness, damping, step = 0.02, 12.0, 2.0, 450.0, 6.0, 1e-3
+    domain = Domain(step)
+    table, weight = ball(domain, (0.0, 0.0, 0.0), BodyKind.OBSTACLE, mass=5.0), ball(domain, (3.0, 0.0, 0.0), mass=mass)
+    times = step * np.arange(4001)
+    wave = TimeSeries(times, amplitude * rate * np.cos(rate * times))
+    domain.joints.prescribe_velocity(table, (0.0, 0.0, 0.0), X, wave)
+    domain.joints.spring(weight, (3.0, 0.0, 0.0), table, (0.0, 0.0, 0.0), [(-1.0, stiffness), (1.0, -stiffness)], (-1.0, 1.0), X, dashpot=damping)
+    solver, places = make(), []
+    for _ in range(3999):
+        domain.advance(solver)
+        assert domain.report.status == "OK" and domain.report.residual < 1e-6
+        assert domain.states.velo(table)[3] == pytest.approx(wave(domain.time), abs=1e-6 * amplitude * rate)
+        places.append(domain.states.conf(weight)[9] - 3.0)
+    ratio, share = rate / math.sqrt(stiffness / mass), damping / (2.0 * math.sqrt(stiffness * mass))
+    gain = math.sqrt((1.0 + (2.0 * share * ratio) ** 2) / ((1.0 - ratio**2) ** 2 + (2.0 * share * ratio) ** 2))
+    assert max(places[-1000:]) == pytest.approx(amplitude * gain, rel=0.01)
