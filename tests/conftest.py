@@ -21,6 +21,19 @@ hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 
+def pytest_configure(config):
+    """Read which cases the slow tier takes because of their time (tools/long_cases.py)."""
+    config.long_cases = set((ROOT / "tests/long_cases.txt").read_text().splitlines())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Mark them before those that are marked are left out."""
+    for item in items:
+        if item.nodeid in config.long_cases:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def solfec(tmp_path):
     """`solfec(input, *arguments)` runs an input of inp/ (or an absolute path) in tmp_path; returns the finished process."""

@@ -150,3 +150,10 @@ def test_lines_of_procedures_are_counted_with_inner_ones(tmp_path):
         "  pure integer function inner(b) result(c)\n    c = b\n  end function inner\nend subroutine outer\n"
     )
     assert lengths_of_procedures(source) == {"outer": 10, "inner": 3}
+
+
+def test_long_cases_are_tests():
+    listed = [line for line in (ROOT / "tests/long_cases.txt").read_text().splitlines() if not line.startswith("#")]
+    for name in listed:
+        path, test = name.split("[")[0].split("::")
+        assert f"def {test}(" in (ROOT / path).read_text(), name

@@ -1,0 +1,45 @@
+"""Which tests the slow tier takes because of their time: writes tests/long_cases.txt.
+
+    python -m pytest -m "slow or not slow" --junitxml=times.xml
+    python tools/long_cases.py times.xml [seconds]
+
+Cases that took longer than `seconds` (default 1.5) are listed, except those that `KEPT` names: the default tests
+keep one of each promise (equal bits after a restart, after a kill, on several processes), whatever it takes.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).parent.parent
+LIST = ROOT / "tests/long_cases.txt"
+HEADING = "# Cases that the slow tier takes because of their time, from tools/long_cases.py.\n"
+
+# Parts of names of cases that stay among the default tests.
+KEPT = (
+    "test_three_basic_objects_take", "test_ball_impact_matches", "one_run[births_and_deaths]", "one_run[mechanisms]", "one_run[fragmentation]", "test_two_processes_write_what_one_writes",
+    "test_an_error_of_one_process_ends_all", "test_a_run_killed_in_the_step_of_a_split", "test_a_run_killed_five_times", "that_goes_on[12000]",
+    "test_spoilt_calls_raise_documented_errors", "test_results_have_the_same_bits_for_one_and_two_threads",
+    "test_a_continued_run_has_the_explicit_bits_of_one_run[stops0]", "test_first_lines_stand_alone", "test_no_other_module_lists",
+    "test_constraints_have_the_bits_of_the_whole[wall-3]", "test_deformable_bodies_have_the_bits_of_the_whole[cubes-3]",
+    "test_contacts_have_the_same_bits_for_any_number_of_threads", "test_no_sequence_of_changes_leaves_anything_behind",
+    "test_a_step_executes_as_many_lines", "test_random_commands_do_no_harm", "test_auto_peels_as_newton_does", "test_read_mode_shows_the_bits",
+    "test_random_splits_keep_mass", "test_the_model_of_the_readme", "test_input_in_the_documents", "test_with_little_friction_all_solvers",
+    "test_without_friction_all_solvers", "test_any_contact_problem_ends", "test_file_gives_elements_faces_and_groups[a.vtk]",
+)  # fmt: skip
+
+
+def cases(report: Path, limit: float) -> list[str]:
+    """Return names of the cases of a report in JUnit's format that took longer than `limit` seconds."""
+    found = set()
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        name = f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}"
+        if float(case.get("time")) > limit and not any(part in name for part in KEPT):
+            found.add(name)
+    return sorted(found)
+
+
+if __name__ == "__main__":
+    LIST.write_text(HEADING + "\n".join(cases(Path(sys.argv[1]), float((sys.argv[2:] or ["1.5"])[0]))) + "\n")
