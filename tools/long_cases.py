@@ -3,8 +3,9 @@
     python -m pytest -m "slow or not slow" --junitxml=times.xml
     python tools/long_cases.py times.xml [seconds]
 
-Cases that took longer than `seconds` (default 1.5) are listed, except those that `KEPT` names: the default tests
+Cases that took longer than `seconds` (default 1.2) are listed, except those that `KEPT` names: the default tests
 keep one of each promise (equal bits after a restart, after a kill, on several processes), whatever it takes.
+Cases that the list had and the report lacks stay, so a report of the default tests makes the list longer only.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ KEPT = (
 )  # fmt: skip
 
 
-def cases(report: Path, limit: float) -> list[str]:
-    """Return names of the cases of a report in JUnit's format that took longer than `limit` seconds."""
-    found = set()
+def cases(report: Path, limit: float, listed: set[str]) -> list[str]:
+    """Return names of the cases of a report in JUnit's format that took longer than `limit` seconds, and of those listed that it lacks."""
+    times = {}
     for case in ElementTree.parse(report).getroot().iter("testcase"):
-        name = f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}"
-        if float(case.get("time")) > limit and not any(part in name for part in KEPT):
-            found.add(name)
-    return sorted(found)
+        times[f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}"] = float(case.get("time"))
+    long = {name for name, seconds in times.items() if seconds > limit and not any(part in name for part in KEPT)}
+    return sorted(long | (listed - set(times)))
 
 
 if __name__ == "__main__":
-    LIST.write_text(HEADING + "\n".join(cases(Path(sys.argv[1]), float((sys.argv[2:] or ["1.5"])[0]))) + "\n")
+    listed = {line for line in LIST.read_text().splitlines() if not line.startswith("#")}
+    LIST.write_text(HEADING + "\n".join(cases(Path(sys.argv[1]), float((sys.argv[2:] or ["1.2"])[0]), listed)) + "\n")
