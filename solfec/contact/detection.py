@@ -107,6 +107,17 @@ class Settings:
         """Whether pairs found with these excluded bodies, parts and surfaces are still valid."""
         return known is not None and all(one is two for one, two in zip(known, self.excluded))
 
+    def excluded_contacts(self, constraints, bodies) -> np.ndarray:
+        """Return a mask of the contacts, the last rows of constraints, whose bodies, parts or surfaces are excluded."""
+        rows = slice(constraints.user_count, constraints.n)
+        sides = np.stack((constraints.master[rows], constraints.slave[rows]))
+        parts = np.stack((constraints.master_primitive[rows], constraints.slave_primitive[rows])) - bodies.primitive_ptr[sides]
+        ids = bodies.id[sides]
+        swap = (ids[0] > ids[1]) | (ids[0] == ids[1]) & (parts[0] > parts[1])
+        ids, parts = (np.where(swap, both[::-1], both) for both in (ids, parts))
+        found = _listed(self.excluded_bodies, ids) | _listed(self.excluded_parts, np.stack((ids[0], parts[0], ids[1], parts[1])))
+        return found | _listed(self.excluded_surfaces, np.sort(constraints.surface[:, rows], axis=0))
+
     @property
     def excluded(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Excluded bodies, parts and surfaces."""
@@ -152,6 +163,13 @@ class Settings:
         if self._chosen:
             self.__dict__["margin"] = float(np.max(margin, initial=0.0))
         self.__dict__["_suited"] = *state[:-1], self.margin
+
+
+def _listed(pairs: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return a mask of the columns (k, m) that are among the pairs (k, n)."""
+    _, number = np.unique(np.concatenate((pairs, columns), axis=1), axis=1, return_inverse=True)
+    number = number.ravel()
+    return np.isin(number[pairs.shape[1] :], number[: pairs.shape[1]])
 
 
 def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:

@@ -70,6 +70,8 @@ class Detection:
         model = self.model
         constraints, geometry, bodies, settings = model.constraints, model.geometry, model.bodies, model.settings
         work = workspace_of(geometry, bodies, constraints)
+        if constraints.contact_count and not settings.excludes_as(work.excluded):
+            self._drop_excluded()
         settings.suit(geometry)
         options = *settings.margins, settings.patch, settings.manifold, settings.speculative
         if work.options != options:
@@ -85,6 +87,14 @@ class Detection:
             )  # fmt: skip
         if not self._knows_pairs(work):
             work.fresh = -1
+
+    def _drop_excluded(self) -> None:
+        """Remove contacts between what the user has excluded since they were found."""
+        model = self.model
+        gone = model.settings.excluded_contacts(model.constraints, model.bodies)
+        if gone.any():
+            users = np.ones(model.constraints.user_count, bool)
+            model.constraints.keep_marked(np.concatenate((users, ~gone)))
 
     def _knows_pairs(self, work: Workspace) -> bool:
         """Whether all pairs are known as long as boxes stay within their fat boxes."""

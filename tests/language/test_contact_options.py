@@ -167,3 +167,28 @@ def test_a_block_a_little_beside_the_seam_beneath_rests_on_level_contacts_only_w
     """Slivers between walls that face each other across the seams push sideways."""
     assert float(good(WALL.format(seams="ON"))) < 0.1
     assert float(good(WALL.format(seams="OFF"), "-w", "-y")) > 1 - 1e-9
+
+
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+@pytest.mark.parametrize("exclude", [
+    "BODIES(block, floor)", "BODIES(floor, block)", "SURFACES(solfec, 1, 2)", "SURFACES(solfec, 2, 1)", "OBJECTS(block, (.5, .5, .5), floor, (0, 0, -.5))",
+])  # fmt: skip
+def test_what_is_excluded_in_mid_run_stops_touching(good, exclude, contacts):
+    held, fallen, count, touches = good(f"""
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/excluded', contacts='{contacts}')
+    solfec.verbose = 'OFF'
+    bulk = BULK_MATERIAL(solfec, density=1E3)
+    cube = [0,0,0, 1,0,0, 1,1,0, 0,1,0, 0,0,1, 1,0,1, 1,1,1, 0,1,1]
+    floor = BODY(solfec, 'OBSTACLE', TRANSLATE(SCALE(HULL(cube, 1, 1), (4, 1, 1)), (0, 0, -1)), bulk)
+    block = BODY(solfec, 'RIGID', HULL(cube, 2, 2), bulk)
+    other = BODY(solfec, 'RIGID', TRANSLATE(HULL(cube, 3, 3), (2, 0, 0)), bulk)
+    GRAVITY(solfec, (0, 0, -10))
+    RUN(solfec, 0.02)
+    print(block.conf[11] - 0.5)
+    CONTACT_EXCLUDE_{exclude}
+    RUN(solfec, 0.1)
+    print(block.conf[11] - 0.5, len(solfec.constraints), any(block in c.adjbod for c in solfec.constraints))
+    """, "-w", "-y").split()  # fmt: skip
+    assert abs(float(held)) < 1e-6
+    assert float(fallen) == pytest.approx(-0.05, rel=0.02)  # g t^2 / 2
+    assert int(count) > 0 and touches == "False"
