@@ -134,6 +134,16 @@ class ConstraintTable(Table):
         """Number of contacts; they are the last rows."""
         return self.n - self.user_count
 
+    def renew_materials(self, materials: SurfaceMaterialTable) -> None:
+        """Give contacts the materials of their surfaces after one was added; those that get another one lose their cohesion, as where surfaces change."""
+        rows = slice(self.user_count, self.n)
+        if not self.contact_count:
+            return
+        pairs, kind = np.unique(self.surface[:, rows], axis=1, return_inverse=True)
+        found = np.array([materials.row_of(*pair) for pair in pairs.T.tolist()], np.int32)[kind.ravel()]
+        self.cohesion[rows][found != self.material[rows]] = 0.0
+        self.material[rows] = found
+
     def new_ids(self, count: int) -> np.ndarray:
         """Return `count` new identifiers."""
         ids = np.arange(self.next_id, self.next_id + count)

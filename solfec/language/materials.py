@@ -352,6 +352,8 @@ class SURFACE_MATERIAL(Handle):
         self._simulation = simulation
         self._id = row
         self._refresh()
+        if not same.size:
+            domain.constraints.renew_materials(table)
 
     def _refresh(self):
         """Update the distance from which contacts are found: the largest of CONTACT_OPTIONS and materials."""
