@@ -58,8 +58,6 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_holds_from_the_next_step(good, name, solver, runs):
     change, acceleration = CHANGES[name]
-    if runs is CALLBACK:
-        change = change.replace("; solfec.step = 5E-4", "")  # is refused there
     text = MODEL.format(before="", change=change, runs=runs.format(solver=solver))
     stuck, slid = (float(word) for word in good(text, "-w", "-y").split())
     assert abs(stuck) < 1e-6
