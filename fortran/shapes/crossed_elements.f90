@@ -2,7 +2,8 @@
 !>
 !> A polyhedron is split into the tetrahedra between its first vertex and the triangles of the faces without this vertex, or about its
 !> centre where some of these would be flat; a face into triangles about its first vertex.  The first vertex has the lowest number, so that
-!> both elements of a face split it alike.  All numbers count from zero, and -1 stands for none.
+!> both elements of a face split it alike.  A quadrilateral that the plane meets in more than two points of its boundary, which only
+!> warped ones are, is cut as two triangles, along the diagonal through its lowest number.  All numbers count from zero, and -1 stands for none.
 module crossed_elements
   use kinds, only: dp, i4, i8
   use state_tables, only: refined_elements, open_table
@@ -12,7 +13,7 @@ module crossed_elements
   public :: refine_elements
 
   integer, parameter :: most_vertices = 8     !< of a polygon: a face has four, a cut adds one, and a section has a vertex on each face
-  integer, parameter :: most_polygons = 12    !< of a part: six faces, and sections
+  integer, parameter :: most_polygons = 16    !< of a part: two for each of six faces, and sections
   integer, parameter :: most_parts = 64       !< of an element on one side
   real(dp), parameter :: flattest = 1e-6_dp   !< least volume of a tetrahedron over the cube of its size
 
@@ -64,16 +65,19 @@ contains
     type(refined_elements), intent(inout) :: mesh
     integer(i4), intent(in) :: e, side
     type(boundary) :: closed
-    type(polygon) :: half
-    integer(i4) :: face
+    integer(i4) :: face, at(4)
     logical :: sound
 
     do face = mesh%first(e), mesh%first(e+1) - 1
-      call clip_face(mesh, face, side, half)
-      if (half%n == 0) cycle
-      closed%n = closed%n + 1
-      closed%of(closed%n) = half
-      call list_pieces(mesh, half, face)
+      if (mesh%corner(4, face) < 0) then
+        call clip_face(mesh, face, [1, 2, 3], side, closed)
+      else if (cut_once(mesh%sign(mesh%corner(:, face)))) then
+        call clip_face(mesh, face, [1, 2, 3, 4], side, closed)
+      else
+        at = cshift([1, 2, 3, 4], minloc(mesh%corner(:, face), 1) - 1)
+        call clip_face(mesh, face, at(:3), side, closed)
+        call clip_face(mesh, face, at([1, 3, 4]), side, closed)
+      end if
     end do
     call close_with_sections(closed, sound)
     if (sound) then
@@ -83,21 +87,40 @@ contains
     end if
   end subroutine cut_element
 
-  !> Finds the part of a face on one side; it has no vertices if the face only touches the plane.
-  subroutine clip_face(mesh, face, side, half)
+  !> Whether the plane meets the boundary of a quadrilateral in at most two points, or along an edge.  Where it meets it in more, both ends
+  !> of a diagonal lie on the same side, or one on the plane.
+  pure logical function cut_once(sign)
+    integer(i4), intent(in) :: sign(4)
+
+    cut_once = count(sign == 0) + count(sign*cshift(sign, 1) < 0) <= 2
+  end function cut_once
+
+  !> Adds the part of a face on one side to a boundary, unless the face only touches the plane.
+  subroutine clip_face(mesh, face, at, side, closed)
     type(refined_elements), intent(inout) :: mesh
-    integer(i4), intent(in) :: face, side
-    type(polygon), intent(out) :: half
+    integer(i4), intent(in) :: face
+    integer, intent(in) :: at(:)        !< positions of the face's corners, or of those of a triangle in it
+    integer(i4), intent(in) :: side
+    type(boundary), intent(inout) :: closed
+    type(polygon) :: half
     integer(i4) :: sign(4)
     integer :: corners, k
 
-    corners = merge(3, 4, mesh%corner(4, face) < 0)
-    sign(:corners) = mesh%sign(mesh%corner(:corners, face))
+    corners = size(at)
+    sign(:corners) = mesh%sign(mesh%corner(at, face))
+    if (all(sign(:corners) == 0)) then  ! it may be a face of either part
+      half%n = corners
+      half%v(:corners) = mesh%corner(at, face)
+      call list_pieces(mesh, half, face)
+    end if
     if (.not. any(sign(:corners) == side)) return
     do k = 1, corners
-      if (sign(k) /= -side) call put(half, mesh%corner(k, face))
-      if (sign(k)*sign(mod(k, corners)+1) < 0) call put(half, point_on_edge(mesh, mesh%edge(k, face)))
+      if (sign(k) /= -side) call put(half, mesh%corner(at(k), face))
+      if (sign(k)*sign(mod(k, corners)+1) < 0) call put(half, point_on_edge(mesh, mesh%edge(at(k), face)))
     end do
+    closed%n = closed%n + 1
+    closed%of(closed%n) = half
+    call list_pieces(mesh, half, face)
   end subroutine clip_face
 
   pure subroutine put(half, vertex)
@@ -292,30 +315,39 @@ contains
     end do
   end subroutine fan_polygon
 
-  !> Whether a tetrahedron has no volume to speak of.
+  !> Whether some tetrahedron or pyramid has no volume to speak of.
   pure logical function any_flat(mesh, parts)
     type(refined_elements), intent(in) :: mesh
     integer(i4), intent(in) :: parts(:, :)
-    real(dp) :: x(3, 4), a(3), b(3), c(3), volume
-    integer :: k
+    real(dp) :: x(3, size(parts, 1)), volume
+    integer :: k, last
 
+    last = size(parts, 1)
     any_flat = .true.
     do k = 1, size(parts, 2)
       x = mesh%point(:, parts(:, k))
-      a = x(:, 2) - x(:, 1)
-      b = x(:, 3) - x(:, 1)
-      c = x(:, 4) - x(:, 1)
-      volume = (a(1)*(b(2)*c(3) - b(3)*c(2)) + a(2)*(b(3)*c(1) - b(1)*c(3)) + a(3)*(b(1)*c(2) - b(2)*c(1)))/6
+      volume = tetrahedron(x(:, [1, 2, 3, last]))
+      if (last == 5) volume = volume + tetrahedron(x(:, [1, 3, 4, last]))
       if (.not. volume > flattest*maxval(maxval(x, 2) - minval(x, 2))**3) return
     end do
     any_flat = .false.
   end function any_flat
 
+  pure real(dp) function tetrahedron(x) result(volume)
+    real(dp), intent(in) :: x(3, 4)
+    real(dp) :: a(3), b(3), c(3)
+
+    a = x(:, 2) - x(:, 1)
+    b = x(:, 3) - x(:, 1)
+    c = x(:, 4) - x(:, 1)
+    volume = (a(1)*(b(2)*c(3) - b(3)*c(2)) + a(2)*(b(3)*c(1) - b(1)*c(3)) + a(3)*(b(1)*c(2) - b(2)*c(1)))/6
+  end function tetrahedron
+
   !> Splits an element that the plane does not cross about its centre; faces that it shares with crossed elements fall into triangles.
   subroutine fan_element(mesh, e)
     type(refined_elements), intent(inout) :: mesh
     integer(i4), intent(in) :: e
-    integer(i4) :: centre, face, parts(4, 2)
+    integer(i4) :: centre, face, parts(4, 2), pyramid(5, 1)
     type(polygon) :: whole
     integer :: k, n
 
@@ -324,13 +356,16 @@ contains
       whole%n = merge(3, 4, mesh%corner(4, face) < 0)
       whole%v(:whole%n) = mesh%corner(:whole%n, face)
       if (mesh%whole(face) == 1) then
-        call add_part(mesh, e, mesh%upper(e), [whole%v(4:1:-1), centre])
+        pyramid(:, 1) = [whole%v(4:1:-1), centre]
+        if (any_flat(mesh, pyramid)) mesh%unsound = 1
+        call add_part(mesh, e, mesh%upper(e), pyramid(:, 1))
         call add_piece(mesh, face, whole%v(:4))
         cycle
       end if
       call list_pieces(mesh, whole, face)
       n = 0
       call fan_polygon(whole, centre, parts, n)
+      if (any_flat(mesh, parts(:, :n))) mesh%unsound = 1
       do k = 1, n
         call add_part(mesh, e, mesh%upper(e), parts(:, k))
       end do

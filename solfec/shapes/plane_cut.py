@@ -3,6 +3,7 @@
 Nodes near the plane count as points of it, so that no flat elements arise; these nodes do not move, and the cut runs through them.  A
 polyhedron is split into the tetrahedra between its first vertex and the triangles of the faces without this vertex, and
 a face into triangles about its first vertex.  The first vertex has the lowest number, so two polyhedra split their common face alike.
+A warped face whose corners lie above and below in turn is cut as two triangles, which the same rule gives to both elements.
 """
 
 from __future__ import annotations
