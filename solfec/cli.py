@@ -507,8 +507,10 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
         print(f"{path}: read as Python 2 ({reading.why})", file=sys.stderr)
     if now.viewed is not None:
         now.namespace = module.__dict__
-    exec(reading.code, module.__dict__)
-    loader.finish(reading)
+    try:
+        exec(reading.code, module.__dict__)
+    finally:  # an error stands in a line of its own
+        loader.finish(reading)
 
 
 def _status(code) -> int:

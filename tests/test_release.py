@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import solfec
 
 ROOT = Path(__file__).parent.parent
@@ -61,3 +62,30 @@ def test_workflows_of_the_host_run_targets_that_exist():
         for words in re.findall(r"(?:run: |^ +)make ([\w -]+)", workflow.read_text(), re.M):
             used |= {word for word in words.split() if "=" not in word and not word.isupper()}
     assert {"all", "lint", "test", "site"} <= used <= targets
+
+
+def test_release_names_an_interpreter_that_does_not_suit_before_it_builds():
+    """Nothing is removed or built: the work tree may have a dist/ of its own."""
+    done = subprocess.run(["sh", ROOT / "tools/release.sh", "0.1.0", sys.executable, "/bin/false"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("release: /bin/false is not CPython 3.11 or newer") or f"{sys.executable} is not" in done.stderr  # no headers here
+
+
+def test_kernels_of_a_level_have_no_instructions_of_a_higher_one(tmp_path, monkeypatch):
+    """By the names of registers, of a disassembler's output: AVX's have no place in v2, nor AVX-512's in v3, and each level must use its own."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import wheels
+
+    code = {
+        "v2": " 1a: addpd  %xmm1,%xmm0\n",
+        "v3": " 1a: vaddpd %ymm1,%ymm2,%ymm0\n 1e: vfmadd231sd %xmm1,%xmm2,%xmm0\n",
+        "v4": " 1a: vaddpd %zmm1,%zmm2,%zmm0\n",
+    }
+    for level in code:
+        for other, text in code.items():
+            monkeypatch.setattr(wheels, "said", lambda *command, text=text: text)
+            if level == other:
+                wheels.check_level(level, tmp_path)
+                continue
+            with pytest.raises(SystemExit, match=f"kernels of {level} have"):
+                wheels.check_level(level, tmp_path)

@@ -4,13 +4,14 @@
     python tools/wheels.py add-libgcc DIRECTORY WHEEL
 
 `merge` puts the kernels of several wheels into one. All are the same but for `solfec/_kernels*.so`, which goes to `solfec/levels/v2` and so on;
-solfec/kernel_level.py chooses. `add-libgcc` puts libgcc_s.so.1 beside the libraries that auditwheel added: auditwheel counts it as one that
+solfec/kernel_level.py chooses. Their instructions are checked. `add-libgcc` puts libgcc_s.so.1 beside the libraries that auditwheel added: auditwheel counts it as one that
 every Linux has, which minimal ones have not. It needs the program patchelf.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 LIBGCC = "libgcc_s.so.1"
+FORBIDDEN = {"v2": r"%[yz]mm|\bv[a-z]+[0-9a-z]* ", "v3": r"%zmm|%[xy]mm(1[6-9]|2[0-9]|3[01])\b|%k[0-7]\b"}  # what kernels of a level must not have: VEX, EVEX
 LIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}  # the parts of the GNU C library
 
 
@@ -34,6 +36,16 @@ def pack(place: Path, target: str) -> None:
     subprocess.run([sys.executable, "-m", "wheel", "pack", "-d", target, place], check=True)
 
 
+def check_level(level: str, kernels: Path) -> None:
+    """Raise an error if kernels have instructions of a level above their own, or none that sets their level apart from the one below."""
+    text = said("objdump", "--disassemble", "--no-show-raw-insn", kernels)
+    if level in FORBIDDEN and (found := re.search(f".*({FORBIDDEN[level]}).*", text)):
+        raise SystemExit(f"kernels of {level} have the instruction {' '.join(found[0].split())}")
+    below = {"v3": "v2", "v4": "v3"}.get(level)
+    if below and not re.search(FORBIDDEN[below], text):
+        raise SystemExit(f"kernels of {level} have no instruction that {below} lacks")
+
+
 def merge(target: str, levels: dict[str, str]) -> None:
     """Write the wheel of all levels into a directory."""
     with tempfile.TemporaryDirectory() as temporary:
@@ -41,6 +53,7 @@ def merge(target: str, levels: dict[str, str]) -> None:
         merged = next(iter(places.values()))
         for level, place in places.items():
             (kernels,) = (place / "solfec").glob("_kernels*.so")
+            check_level(level, kernels)
             folder = merged / "solfec" / "levels" / level
             folder.mkdir(parents=True)
             kernels.rename(folder / kernels.name)

@@ -99,7 +99,9 @@ def PIPE(
     """
     pnt, dir = checks.vector(pnt, "pnt"), checks.direction(dir, "dir")
     rin, thi = checks.positive(rin, "rin"), checks.positive(thi, "thi")
-    counts = subdivisions((ndir, nrad, nthi), ("ndir", "nrad", "nthi"), least=(1, 3, 1))
+    if checks.integer(nrad, "nrad", minimum=1) < 3:
+        raise BadValue(f"'nrad', the number of elements round the axis, must be at least 3, it is {nrad}; 'nthi' is that across the wall")
+    counts = subdivisions((ndir, nrad, nthi), ("ndir", "nrad", "nthi"))
     volid, surfids = checks.identifier(volid, "volid"), checks.integers(surfids, "surfids")
     if len(surfids) < 4:
         raise BadValue(f"'surfids' must hold 4 surface identifiers, it holds {len(surfids)}")

@@ -68,6 +68,12 @@ def test_both_spellings_of_misspelt_keywords_are_accepted():
         PIPE((0, 0, 0), (0, 0, 1), 1, 1, ndir=1, ndri=1, nrad=8, nthi=1, volid=1, surids=[1, 2, 3, 4])
 
 
+def test_elements_round_a_pipe_are_named():
+    """Numbers round and across are easily exchanged: the manual says 'along the direction, radius and thickness'."""
+    with pytest.raises(ValueError, match="'nrad', the number of elements round the axis, must be at least 3, it is 1; 'nthi' is that across"):
+        PIPE((0, 0, 0), (0, 0, 1), 1, 1, ndir=1, nrad=1, nthi=8, volid=1, surfids=[1, 2, 3, 4])
+
+
 def test_generators_leave_their_arguments_as_they_are():
     mesh = block()
     convexes = MESH2CONVEX(mesh)

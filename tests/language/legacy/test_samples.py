@@ -50,3 +50,10 @@ def test_old_models_run_unmodified(run, text, others, output):
     write(others)
     outcome = run(None, path=written(text))
     assert (outcome.out, outcome.status) == (output, 0), outcome.err
+
+
+def test_an_error_stands_in_a_line_of_its_own(run):
+    """Python 2 ends the line that a print left open; its text is then `one` and a line end."""
+    outcome = run(None, "--python2", path=written("print 'one', int ('no')\n"))
+    assert (outcome.out, outcome.status) == ("one\n", 1)
+    assert outcome.err.startswith("main.py:1: ValueError: invalid literal")
