@@ -15,7 +15,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 from . import kernel_level  # noqa: E402
 
-__path__ += kernel_level.choose()
+__path__ += kernel_level.folders()
 
 from .language import COMMANDS, load  # noqa: E402
 

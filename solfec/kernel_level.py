@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 
 NATIVE = "native"
 # Where the instruction CPUID tells a feature: number of the leaf in sys/platform/x86.h of the GNU C library, register (0 eax ... 3 edx), bit
@@ -59,6 +60,17 @@ def best(able: set[str], built: list[str], wanted: str | None = None) -> str:
             asked = f"SOLFEC_KERNELS={wanted}: " if wanted else ""
             raise ImportError(f"{asked}kernels of x86-64-{level} need {', '.join(missing)}, which this processor lacks")
     return wanted or runs[-1]
+
+
+def folders() -> list[str]:
+    """Return what `choose` does for this installation; the commands of the shell end with its sentence instead of a traceback."""
+    try:
+        return choose()
+    except ImportError as error:
+        program = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
+        if program in ("solfec", "parmec", "-m"):
+            sys.exit(f"{'solfec' if program == '-m' else program}: {error}")
+        raise
 
 
 def choose(folder: str = HERE) -> list[str]:

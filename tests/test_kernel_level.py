@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import h5py
 import pytest
@@ -69,6 +70,13 @@ def test_folders_of_levels_are_looked_into_where_they_are(tmp_path, monkeypatch)
 def test_a_level_that_an_installation_lacks_is_an_error():
     done = subprocess.run([sys.executable, "-c", "import solfec"], env=dict(os.environ, SOLFEC_KERNELS="v1"), capture_output=True, text=True)
     assert done.returncode == 1 and "SOLFEC_KERNELS=v1: this installation has kernels of" in done.stderr
+
+
+@pytest.mark.parametrize("command", [[str(Path(sys.executable).with_name("solfec"))], [sys.executable, "-m", "solfec"]], ids=["solfec", "python -m"])
+def test_the_command_says_so_in_one_line(command, tmp_path):
+    done = subprocess.run([*command, "info", tmp_path], env=dict(os.environ, SOLFEC_KERNELS="v1"), capture_output=True, text=True)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert done.stderr.startswith("solfec: SOLFEC_KERNELS=v1: this installation has kernels of")
 
 
 def test_results_name_kernels_and_a_run_that_others_continue_says_so(tmp_path, monkeypatch, capsys):

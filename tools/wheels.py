@@ -66,7 +66,7 @@ def said(*command: str | Path) -> str:
 
 
 def needed(path: Path) -> list[str]:
-    """Return the names of the libraries that a library asks for."""
+    """Return the names of the libraries that a library needs."""
     return said("patchelf", "--print-needed", path).split()
 
 
