@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 import solfec
 
 ROOT = Path(__file__).parent.parent
