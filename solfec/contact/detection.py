@@ -108,14 +108,15 @@ class Settings:
         return known is not None and all(one is two for one, two in zip(known, self.excluded))
 
     def excluded_contacts(self, constraints, bodies) -> np.ndarray:
-        """Return a mask of the contacts, the last rows of constraints, whose bodies, parts or surfaces are excluded."""
+        """Return a mask of the contacts, the last rows of constraints, whose bodies, parts or surfaces are excluded, or which lie within a body without self-contact."""
         rows = slice(constraints.user_count, constraints.n)
         sides = np.stack((constraints.master[rows], constraints.slave[rows]))
         parts = np.stack((constraints.master_primitive[rows], constraints.slave_primitive[rows])) - bodies.primitive_ptr[sides]
         ids = bodies.id[sides]
         swap = (ids[0] > ids[1]) | (ids[0] == ids[1]) & (parts[0] > parts[1])
         ids, parts = (np.where(swap, both[::-1], both) for both in (ids, parts))
-        found = _listed(self.excluded_bodies, ids) | _listed(self.excluded_parts, np.stack((ids[0], parts[0], ids[1], parts[1])))
+        found = (sides[0] == sides[1]) & (bodies.selfcontact[sides[0]] == 0)
+        found |= _listed(self.excluded_bodies, ids) | _listed(self.excluded_parts, np.stack((ids[0], parts[0], ids[1], parts[1])))
         return found | _listed(self.excluded_surfaces, np.sort(constraints.surface[:, rows], axis=0))
 
     @property
@@ -163,6 +164,11 @@ class Settings:
         if self._chosen:
             self.__dict__["margin"] = float(np.max(margin, initial=0.0))
         self.__dict__["_suited"] = *state[:-1], self.margin
+
+
+def same_selfcontact(bodies, work) -> bool:
+    """Whether the bodies with self-contact at the last search still have it."""
+    return not work.flags or _sum_flags(bodies.n, bodies.selfcontact) == work.flags
 
 
 def _listed(pairs: np.ndarray, columns: np.ndarray) -> np.ndarray:

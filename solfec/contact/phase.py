@@ -15,7 +15,7 @@ from .. import _kernels
 from ..errors import SolfecError
 from . import narrow
 from .current_faces import current_faces
-from .detection import add_pairs, search, sparsify_symmetrically, update_geometry
+from .detection import add_pairs, same_selfcontact, search, sparsify_symmetrically, update_geometry
 from .workspace import Workspace, workspace_of
 
 MANIFOLD_POINTS = 2  # of `patched`
@@ -70,7 +70,7 @@ class Detection:
         model = self.model
         constraints, geometry, bodies, settings = model.constraints, model.geometry, model.bodies, model.settings
         work = workspace_of(geometry, bodies, constraints)
-        if constraints.contact_count and not settings.excludes_as(work.excluded):
+        if constraints.contact_count and not (settings.excludes_as(work.excluded) and same_selfcontact(bodies, work)):
             self._drop_excluded()
         settings.suit(geometry)
         options = *settings.margins, settings.patch, settings.manifold, settings.speculative

@@ -192,3 +192,16 @@ def test_what_is_excluded_in_mid_run_stops_touching(good, exclude, contacts):
     assert abs(float(held)) < 1e-6
     assert float(fallen) == pytest.approx(-0.05, rel=0.02)  # g t^2 / 2
     assert int(count) > 0 and touches == "False"
+
+
+def test_selfcontact_may_be_switched_in_mid_run(good):
+    text = ARMS.format(flag="OFF", more="").replace("0.15)", "0.12)").rsplit("    inner", 1)[0] + """
+    def count():
+        return sum(c.kind == 'CONTACT' for c in solfec.constraints)
+    print(count())
+    for flag in ('ON', 'OFF'):
+        body.selfcontact = flag
+        RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-4, 200), 0.01)
+        print(count())
+    """  # fmt: skip
+    assert good(text, "-w", "-y").split() == ["0", "1", "0"]
