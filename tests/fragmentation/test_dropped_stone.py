@@ -8,7 +8,7 @@ import solfec as s
 CORNERS = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 GRAVITY, SPEED, DENSITY = 10, 4, 2e3
 SOLVERS = {
-    "GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-3, 1000),
+    "GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-3, 5000),
     "AUTO": lambda: s.AUTO_SOLVER(1e-3, 1000),
     "NEWTON": lambda: s.NEWTON_SOLVER(1e-6, 300),
 }
@@ -58,9 +58,9 @@ def test_no_solver_makes_energy_when_a_stone_breaks(solver):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("solver, most", [("GAUSS_SEIDEL", 3), ("AUTO", 6)])
+@pytest.mark.parametrize("solver, most", [("GAUSS_SEIDEL", 0), ("AUTO", 6)])
 def test_no_solver_makes_energy_when_a_stone_of_many_cells_breaks(solver, most):
-    """In a few steps of the impact itself solvers end at their largest number of iterations."""
+    """Changes of reactions, by which Gauss-Seidel ends, become small in 2100 sweeps; the residual, which AUTO_SOLVER bounds, does not."""
     mass, energy, unsolved, damages = dropped(solver, 500, 5e-5, 20)
     check(mass, energy, damages)
     assert unsolved <= most
