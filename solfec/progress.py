@@ -1,4 +1,4 @@
-"""Output of a run: progress, rate and remaining time, on a terminal or in a log file; and the file STATE."""
+"""Output of a run: progress, rate and remaining time, on a terminal, in a notebook or in a log file; and the file STATE."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from time import localtime, monotonic, strftime
 
 from .bodies.table import BodyKind
 from .domain import Domain
+from .notebook import progress_bar
 from .parallel.statistics import Statistics
 from .terminal import REWRITE, Printed, discard
 from .time_step import CLOCKS, PHASES
@@ -45,6 +46,12 @@ class Progress:
         self.terminal = self.stream is not None and self.stream.isatty()
         self.seconds = dict.fromkeys(CLOCKS, 0.0)  # that clocks have shown up to the last stored frame
         self._line_open = False
+        self._bar = progress_bar(self.stream)
+
+    @property
+    def replaces(self) -> bool:
+        """Whether a report replaces the former one."""
+        return self.terminal or self._bar is not None
 
     def begin(self, domain: Domain, duration: float) -> None:
         """Begin the reports of a RUN."""
@@ -81,13 +88,14 @@ class Progress:
             if domain.report is not None and domain.report.iterations:
                 solver = ", " + counted(domain.report.iterations, "iteration", "iterations")
             listed = counted(constraints, "constraint", "constraints")
-            self._print(
+            self._print_share(
+                done,
                 f"{100 * done:5.1f} %  time {domain.time:.6g}  {listed}{solver}  "
                 f"{rate:.4g} steps/s  {'took ' + clock_text(elapsed) if last else clock_text(left) + ' left'}",
-                rewrite=not last,
+                last,
             )
         elif self.verbose == "%":
-            self._print(f"{100 * done:3.0f} %", rewrite=not last)
+            self._print_share(done, f"{100 * done:3.0f} %", last)
         elif self.verbose == "%\n":
             self._print(f"{100 * done:3.0f} %")
         several = statistics is not None and statistics.processes > 1
@@ -123,6 +131,13 @@ class Progress:
         if self._line_open and self.stream is not None:
             self._line_open = False
             self._write(text)
+
+    def _print_share(self, share: float, text: str, last: bool) -> None:
+        """Print how much is done; the next such report replaces this one, unless it is the last."""
+        if self._bar is None:
+            self._print(text, rewrite=not last)
+        elif self.stream is not None:
+            self._bar.show(share, text)
 
     def _print(self, text: str, rewrite: bool = False) -> None:
         """On a terminal reports replace one another in place; in a file each has its own line.
@@ -193,8 +208,8 @@ class Percentage:
 
     def __call__(self, share: float) -> None:
         """Print a share; the last one is 1."""
-        if share >= 1.0 or self._lines.terminal:
-            self._lines._print(f"{self._what}: {100 * share:3.0f} %", rewrite=share < 1.0)
+        if share >= 1.0 or self._lines.replaces:
+            self._lines._print_share(share, f"{self._what}: {100 * share:3.0f} %", share >= 1.0)
 
 
 def counted(number: int, one: str, several: str) -> str:
