@@ -32,6 +32,7 @@ OF_BODIES = (
     "row", "linear", "passive", "rotation", "strain", "stiffest", "square_at_rest", "laplacian", "square_present",
     *(f"known_{name}" for name in MATERIAL),
 )  # fmt: skip
+EQUALLY_NEAR = 1e-9  # part of a mesh's size by which distances of a point from elements may differ by round-off
 OF_NODES = ("conf_row", "velo_row", "reference", "normal", "mass", "displacement", "internal", "viscous", "net")
 OF_ELEMENTS = ("element_size", "element_node")
 OF_STEPS = ("internal", "viscous", "net")  # of nodes: a step writes them before it reads them
@@ -585,7 +586,8 @@ def held_by(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np
     natural, weights, distance = _weighed(np.tile(point[:, None], near.size), near, np.zeros(near.size), listed)
     inside = np.flatnonzero(distance <= epsilon)
     if inside.size:
-        best = inside[np.argmin(distance[inside])] if distance[inside[0]] > 0.5 * epsilon else inside[0]
+        equal = distance[inside].min() + EQUALLY_NEAR * float(np.ptp(mesh.nodes, axis=0).max())
+        best = inside[np.argmax(distance[inside] <= equal)]
         return int(near[best]), natural[:, best], weights[:, best]
     sizes = mesh.sizes[near]
     held = np.flatnonzero(in_hulls(mesh.nodes[mesh.elements[near][used_slots(sizes)]], sizes, point, epsilon))
