@@ -9,8 +9,9 @@ module local_dynamics
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind
-  use kind_numbers, only: contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
-                          row_span, joint_start_met
+  use kind_numbers, only: constraint_velodir, constraint_velodir3, &
+                          contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
+    row_span, joint_start_met
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
@@ -108,8 +109,59 @@ contains
       loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, con, loc%rows%order(a)))
     end do
     !$omp end parallel do
+    call find_coupled_drives(state, con, loc, n)
     if (failed >= 0) status = unknown_body
   end subroutine assemble_rows
+
+  !> Rows that hold obstacles on which other bodies pull, through springs or links, do not count as driving: nothing but these pulls moves a held
+  !> obstacle, so its B is round-off and no measure of errors.  Rows of obstacles that move keep a measure of their own.
+  subroutine find_coupled_drives(state, con, loc, n)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: n
+    logical, allocatable :: pulled(:), moved(:)
+    integer(i4) :: a
+    logical :: changed
+
+    if (all(loc%rows%driving(0:n-1) == 0)) return
+    allocate (pulled(-1:int(state%bodies%rows, i4)-1), moved(-1:int(state%bodies%rows, i4)-1), source=.false.)
+    do a = 0, n - 1
+      if (loc%rows%driving(a) == 0) cycle
+      associate (i => loc%rows%order(a))
+        if (con%kind(i) /= constraint_velodir .and. con%kind(i) /= constraint_velodir3) cycle
+        if (any(abs(con%value(:,i)) > 0)) moved([con%master(i), con%slave(i)]) = .true.
+      end associate
+    end do
+    moved(-1) = .false.
+    changed = .true.
+    do while (changed)
+      changed = .false.
+      do a = 0, n - 1
+        associate (i => loc%rows%order(a), driving => loc%rows%driving(a))
+          if (driving /= 0) then
+            if (.not. (pulled(con%master(i)) .or. pulled(con%slave(i)))) cycle
+            if (moved(con%master(i)) .or. moved(con%slave(i))) cycle
+            driving = 0
+            changed = .true.
+          end if
+          if (.not. acts_on(con, i, obstacle_kind)) cycle
+          if (state%bodies%kind(con%master(i)) == obstacle_kind) call pull(con%master(i))
+          if (con%slave(i) < 0) cycle
+          if (state%bodies%kind(con%slave(i)) == obstacle_kind) call pull(con%slave(i))
+        end associate
+      end do
+    end do
+
+  contains
+
+    subroutine pull(k)
+      integer(i4), intent(in) :: k
+
+      changed = changed .or. .not. pulled(k)
+      pulled(k) = .true.
+    end subroutine pull
+  end subroutine find_coupled_drives
 
   !> Takes R and U of the last step.
   subroutine take_last(con, loc, a, i)

@@ -94,7 +94,7 @@ contains
 
   !> Computes the terms of rows whose sums over all parts give merit and residual (constraint_measures).
   !>
-  !> Reads of rows kind, driving, contact, law, diagonal, B, speed, R, U.  Writes of rows block, normal reactions there, merit, which is not divided by the free energy yet, residual,
+  !> Reads of rows kind, contact, law, diagonal, B, speed, R, U.  Writes of rows block, normal reactions there, merit, which is not divided by the free energy yet, residual,
   !> and, if `noting`, opening velocities for the next sweep.
   !>
   !>   n           rows in use
@@ -113,8 +113,8 @@ contains
     call open_local(handles, loc, status)
     if (status /= table_open) return
     call take_normals(n, loc%rows%contact, loc%rows%r, loc%rows%block)
-    call measure_terms(n, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%b, &
-                       loc%rows%speed, loc%rows%r, loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
+    call measure_terms(n, loc%rows%kind, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%b, loc%rows%speed, loc%rows%r, &
+                       loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
     if (noting /= 0) call note_openings(n, loc%rows%r, loc%rows%u, loc%rows%law, loc%rows%block)
   end subroutine measure_part
 

@@ -1,7 +1,6 @@
 !> The form u = W r + q of a step, r in cones, that solvers of cones take; kinds of its rows and sizes of its velocities.
 module reduced_form
   use kinds, only: dp, i4, i8
-  use constraint_measures, only: add_pulls
   use row_block, only: l_cohesion
   use row_tables, only: local_tables, open_local
   use table_registry, only: table_open
@@ -13,13 +12,13 @@ contains
 
   !> Which kinds of rows a step has, and how large its free velocities are.
   !>
-  !> Reads of rows kind, driving, diagonal, B, free, and R of the last step.
+  !> Reads of rows kind, driving, B and free.
   !>
   !>   local    handles (LocalDynamics.handles)
   !>   n        rows
   !>   present  out: bit k is set if a row is of kind k
   !>   counts   (2) out: rows that do not drive obstacles, and those that do
-  !>   norms    (2,2) out: norms of B and of free over the rows of each group; those of B with what the last reactions of rows that drive obstacles did (add_pulls)
+  !>   norms    (2,2) out: norms of B and of free over the rows of each group
   !>   status   `table_open` or `table_unknown`
   subroutine survey_rows(local, n, present, counts, norms, status)
     integer(i8), intent(in) :: local(6)
@@ -28,13 +27,11 @@ contains
     integer(i4), intent(out) :: counts(2), status
     real(dp), intent(out) :: norms(2,2)
     type(local_tables) :: loc
-    real(dp) :: energy
     integer :: a, group
 
     present = 0
     counts = 0
     norms = 0.0_dp
-    energy = 0.0_dp
     call open_local(local, loc, status)
     if (status /= table_open) return
     associate (rows => loc%rows)
@@ -43,7 +40,6 @@ contains
         group = merge(2, 1, rows%driving(a) > 0)
         counts(group) = counts(group) + 1
         norms(:,group) = norms(:,group) + [sum(rows%B(:,a)**2), sum(rows%free(:,a)**2)]
-        if (group == 2) call add_pulls(rows%diagonal(:,:,a), rows%R(:,a), energy, norms(1,2))
       end do
     end associate
     norms = sqrt(norms)
