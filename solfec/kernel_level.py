@@ -7,6 +7,7 @@ import os
 import sys
 
 NATIVE = "native"
+COMMANDS = ("solfec", "solfec-mpi", "parmec", "parmec4", "parmec8")  # of the shell (pyproject.toml)
 # Where the instruction CPUID tells a feature: number of the leaf in sys/platform/x86.h of the GNU C library, register (0 eax ... 3 edx), bit
 PLACES = {
     "sse3": (0, 2, 0), "ssse3": (0, 2, 9), "fma": (0, 2, 12), "cx16": (0, 2, 13), "sse4_1": (0, 2, 19), "sse4_2": (0, 2, 20), "movbe": (0, 2, 22),
@@ -67,9 +68,10 @@ def folders() -> list[str]:
     try:
         return choose()
     except ImportError as error:
-        program = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
-        if program in ("solfec", "parmec", "-m"):
-            sys.exit(f"{'solfec' if program == '-m' else program}: {error}")
+        by_module = ("-m", "solfec") in zip(sys.orig_argv, sys.orig_argv[1:])
+        program = "solfec" if by_module else os.path.basename(sys.orig_argv[1]) if len(sys.orig_argv) > 1 else ""
+        if program in COMMANDS:
+            sys.exit(f"{program}: {error}")
         raise
 
 
