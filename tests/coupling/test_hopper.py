@@ -33,7 +33,7 @@ def test_grains_that_become_deformable_leave_like_deformable_ones(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)  # seven minutes a run of deformable grains
-@pytest.mark.xfail(reason="rates of 211.5 and 226.1 kg/s are 6.5 % apart: grains this soft must be deformable further up", strict=False)
+@pytest.mark.xfail(reason="rates of 211.5 and 226.1 kg/s are 6.5 % apart: grains this soft must be deformable further up", strict=True)
 def test_hopper_deformable_near_its_outlet_has_the_same_rate_in_a_third_of_the_time(tmp_path):
     near, every = (np.mean([discharge(tmp_path, method, 300, seed, 1)[:2] for seed in (1, 2)], axis=0) for method in ("near", "all"))
     assert near[0] == pytest.approx(every[0], rel=0.03)
