@@ -9,7 +9,7 @@ module constraint_measures
   use rolling_rows, only: take_normals
   implicit none
   private
-  public :: measure, measure_terms, add_pulls, error_without_reaction, note_openings, larger, unbounded, rounding_of
+  public :: measure, measure_terms, error_without_reaction, note_openings, larger, unbounded, rounding_of
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   real(dp), parameter :: no_reaction(3) = 0.0_dp
@@ -22,7 +22,8 @@ contains
   !> Computes merit and residual as in `merit`.  If `exact` (the Newton solver), links must have their length at the end of the
   !> step, and springs the force of its mean stroke and velocity.  Else the merit of a link uses the elongation at mid step and the
   !> normal velocity alone, as Solfec-1.0 does for Gauss-Seidel, and a spring follows the law of its row.
-  !> Rows that drive obstacles (`driving` 1) are measured separately (add_pulls), so that weight or speed of an obstacle does not hide errors of others.
+  !> Rows that drive obstacles (`driving` 1) are measured separately, so that weight or speed of an obstacle does not hide errors of others:
+  !> by B and by the change of velocity that they ask for, since B vanishes where a shaken table turns back.
   !> An error within the round-off of the terms of U (`speed`) counts as none: if bodies move together, B itself is round-off, and relative
   !> to it the error would be large even for an exact solution.
   subroutine measure(n, exact, unit, kind, driving, contact, block, law, diagonal, b, speed, reaction, u, half_step, member, &
@@ -54,7 +55,8 @@ contains
       energy(k) = energy(k) + 0.5_dp*(weighted(diagonal(:,:,a), b(:,a)) + family%target_energy(law(:,a), diagonal(:,:,a)))
       numerator(k) = numerator(k) + 0.5_dp*member(a)
       size(k) = size(k) + (b(1,a)**2 + b(2,a)**2 + b(3,a)**2)
-      if (k > 0) call add_pulls(diagonal(:,:,a), reaction(:,a), energy(k), size(k))
+      if (k > 0) size(k) = size(k) + error_without_reaction(exact, unit, kind(a), block(:,a), law(:,a), diagonal(:,:,a), &
+                                                            b(:,a), half_step)**2
       unmet(k) = unmet(k) + residual(a)**2
     end do
     where (energy <= 0.0_dp) energy = sum(energy)   ! an obstacle moves bodies that were at rest, through springs or links
@@ -81,18 +83,6 @@ contains
       where (size <= 0.0_dp) size = sum(size)
     end subroutine add_what_is_asked
   end subroutine measure
-
-  !> Adds W R of a row that drives an obstacle to the size of its velocities.  Springs and links pull on obstacles: the B of one that is held,
-  !> or that turns back, is small or round-off, and no measure of errors.
-  pure subroutine add_pulls(w, r, energy, size)
-    real(dp), intent(in) :: w(3,3), r(3)
-    real(dp), intent(inout) :: energy, size
-    real(dp) :: pulled(3)
-
-    pulled = w(:,1)*r(1) + w(:,2)*r(2) + w(:,3)*r(3)
-    energy = energy + 0.5_dp*dot_product(pulled, r)
-    size = size + dot_product(pulled, pulled)
-  end subroutine add_pulls
 
   !> Error of a row if its reaction is zero.
   real(dp) function error_without_reaction(exact, unit, kind, block, law, diagonal, b, half_step) result(error)
@@ -137,7 +127,8 @@ contains
     end subroutine measure_row
   end subroutine measure_rows
 
-  !> Computes what each row adds to the sums of `measure`: merit, free energy, |B|^2, squared residual (4,0:*).
+  !> Computes what each row adds to the sums of `measure`: merit, free energy, |B|^2 (of rows that drive obstacles with the change that they ask
+  !> for), squared residual (4,0:*).
   subroutine measure_terms(n, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, terms)
     integer(i4), intent(in) :: n, kind(0:*), driving(0:*)
     real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
@@ -152,7 +143,8 @@ contains
       terms(1,a) = member(a)
       terms(2,a) = 0.5_dp*(weighted(diagonal(:,:,a), b(:,a)) + family%target_energy(law(:,a), diagonal(:,:,a)))
       terms(3,a) = b(1,a)**2 + b(2,a)**2 + b(3,a)**2
-      if (driving(a) > 0) call add_pulls(diagonal(:,:,a), reaction(:,a), terms(2,a), terms(3,a))
+      if (driving(a) > 0) terms(3,a) = terms(3,a) + error_without_reaction(.false., 1.0_dp, kind(a), block(:,a), law(:,a), &
+                                                                           diagonal(:,:,a), b(:,a), half_step)**2
       terms(4,a) = residual(a)**2
     end do
   end subroutine measure_terms

@@ -94,13 +94,13 @@ contains
 
   !> Computes the terms of rows whose sums over all parts give merit and residual (constraint_measures).
   !>
-  !> Reads of rows kind, contact, law, diagonal, B, speed, R, U.  Writes of rows block, normal reactions there, merit, which is not divided by the free energy yet, residual,
+  !> Reads of rows kind, driving, contact, law, diagonal, B, speed, R, U.  Writes of rows block, normal reactions there, merit, which is not divided by the free energy yet, residual,
   !> and, if `noting`, opening velocities for the next sweep.
   !>
   !>   n           rows in use
   !>   half_step   h/2 (dynamics) or h (quasi-statics)
   !>   noting      1: opening velocities are noted
-  !>   terms       (4,0:nrow-1) out: merit of a row, its free energy, |B|^2 and its squared residual
+  !>   terms       (4,0:nrow-1) out: see measure_terms
   !>   status      out: table_open, or a handle is void
   subroutine measure_part(handles, n, half_step, noting, nrow, terms, status)
     integer(i8), intent(in) :: handles(6)
@@ -113,8 +113,8 @@ contains
     call open_local(handles, loc, status)
     if (status /= table_open) return
     call take_normals(n, loc%rows%contact, loc%rows%r, loc%rows%block)
-    call measure_terms(n, loc%rows%kind, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%b, loc%rows%speed, loc%rows%r, &
-                       loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
+    call measure_terms(n, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%b, &
+                       loc%rows%speed, loc%rows%r, loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
     if (noting /= 0) call note_openings(n, loc%rows%r, loc%rows%u, loc%rows%law, loc%rows%block)
   end subroutine measure_part
 

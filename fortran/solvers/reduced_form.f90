@@ -18,7 +18,7 @@ contains
   !>   n        rows
   !>   present  out: bit k is set if a row is of kind k
   !>   counts   (2) out: rows that do not drive obstacles, and those that do
-  !>   norms    (2,2) out: norms of B and of free over the rows of each group
+  !>   norms    (2,2) out: norms of B and of free over the rows of each group; B of rows that drive obstacles with the change that they ask for
   !>   status   `table_open` or `table_unknown`
   subroutine survey_rows(local, n, present, counts, norms, status)
     integer(i8), intent(in) :: local(6)
@@ -40,6 +40,7 @@ contains
         group = merge(2, 1, rows%driving(a) > 0)
         counts(group) = counts(group) + 1
         norms(:,group) = norms(:,group) + [sum(rows%B(:,a)**2), sum(rows%free(:,a)**2)]
+        if (group == 2) norms(1,2) = norms(1,2) + sum(rows%free(:,a)**2)   ! as in constraint_measures
       end do
     end associate
     norms = sqrt(norms)

@@ -111,6 +111,7 @@ class IslandRows(GatheredRows):
         counts = self._world.total(counts.astype(np.int64)).tolist()
         squares = np.array([(rows.B[:, :n] ** 2).sum(axis=0), (rows.free[:, :n] ** 2).sum(axis=0)])
         drives = rows.driving[:n] > 0
+        squares[0] += np.where(drives, squares[1], 0.0)  # as in survey_rows (fortran/solvers/reduced_form.f90)
         norms = np.sqrt(ordered_nowhere(np.concatenate([np.where(drives, 0.0, squares), np.where(drives, squares, 0.0)]), self._world)).tolist()
         kinds = sum(1 << kind for kind in np.flatnonzero(found).tolist())
         return kinds, (self._size(False, counts[0], norms[:2]), self._size(True, counts[1], norms[2:]))

@@ -83,12 +83,17 @@ def test_contradictions_across_bodies_name_every_link_of_the_chain():
 @pytest.mark.parametrize(
     "make", [s.AUTO_SOLVER, lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 1000), s.NEWTON_SOLVER, s.PENALTY_SOLVER], ids=["auto", "gauss-seidel", "newton", "penalty"]
 )
-def test_two_prescribed_velocities_of_one_point_leave_bounded_reactions_and_the_mean_velocity(make):
+@pytest.mark.parametrize("kind", ["RIGID", "OBSTACLE", "pulled OBSTACLE"])
+def test_two_prescribed_velocities_of_one_point_leave_bounded_reactions_and_the_mean_velocity(make, kind, fresh_session):
     solfec = s.SOLFEC("DYNAMIC", 1e-3, None)
     solfec.verbose = "OFF"
-    ball = s.BODY(solfec, "RIGID", s.SPHERE((0, 0, 0), 0.5, 1, 1), s.BULK_MATERIAL(solfec, density=1000))
+    bulk = s.BULK_MATERIAL(solfec, density=1000)
+    ball = s.BODY(solfec, kind.split()[-1], s.SPHERE((0, 0, 0), 0.5, 1, 1), bulk)
     for velocity in (0.1, 0.2):
         s.SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), velocity)
+    if "pulled" in kind:
+        other = s.BODY(solfec, "RIGID", s.SPHERE((5, 0, 0), 0.5, 1, 1), bulk)
+        s.PUT_SPRING(other, (5, 0, 0), ball, (0, 0, 0), [-1, 1e4, 1, -1e4], (-1, 1), (1, 0, 0))
     solver, mass, largest = make(), 1000 * 4 / 3 * np.pi * 0.5**3, 0.0
     with pytest.warns(SolfecWarning, match="constraint 1 .* and constraint 2 .* contradict one another"):
         for _ in range(20):
@@ -150,12 +155,13 @@ def test_springs_in_quasi_statics_take_the_stroke_at_the_end_of_the_step(implici
 
 
 @pytest.mark.parametrize("solver", [lambda: s.AUTO_SOLVER(1e-6), lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 1000), lambda: s.NEWTON_SOLVER()])
+@pytest.mark.parametrize("kind", ["RIGID", "OBSTACLE"])
 @pytest.mark.parametrize("speed", [5.0, 20.0, 300.0])
-def test_a_fast_body_elsewhere_does_not_hide_a_contradiction(solver, speed):
+def test_a_fast_body_elsewhere_does_not_hide_a_contradiction(solver, speed, kind, fresh_session):
     solfec = s.SOLFEC("DYNAMIC", 1e-3, output=None)
     solfec.verbose = "OFF"
     bulk = s.BULK_MATERIAL(solfec, density=1000)
-    ball, other = (s.BODY(solfec, "RIGID", s.SPHERE((x, 0, 0), 0.5, 1, 1), bulk) for x in (0, 9))
+    ball, other = (s.BODY(solfec, kind_of, s.SPHERE((x, 0, 0), 0.5, 1, 1), bulk) for x, kind_of in ((0, kind), (9, "RIGID")))
     rows = [s.SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), value) for value in (0.1, 0.2)]
     s.SET_VELOCITY(other, (9, 0, 0), (1, 0, 0), speed)
     solver = solver()
