@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import crack_bonds
+from . import crack_bonds, fragment_contacts
 from .bodies import finite_elements
 from .bodies.cracks import Crack, Section, section_of
 from .bodies.pressure import loaded_surface
@@ -382,6 +382,7 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
         _hand_over_constraints(domain, row, heirs)
         _hand_over_loads(domain, row, heirs)
     exclude(domain, identifier, children)
+    fragment_contacts.hand_over(domain, row, children)
     domain.remove_bodies(np.arange(bodies.n) == row)
     domain.initialise()
     domain.lives.split(identifier, children, cause, domain.time, domain.step_number, changed)
