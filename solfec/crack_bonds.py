@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .bodies.cracks import Crack, Faces
+from .constraints.table import NO_SURFACE
 from .kinds import BodyKind, SurfaceModel
-
-NO_SURFACE = -(2**31)  # first surface identifier of materials that no look-up finds
 
 
 def prepare(domain, children: list[int], crack: Crack) -> None:

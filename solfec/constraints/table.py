@@ -135,13 +135,17 @@ class ConstraintTable(Table):
         return self.n - self.user_count
 
     def renew_materials(self, materials: SurfaceMaterialTable) -> None:
-        """Give contacts the materials of their surfaces after one was added; those that get another one lose their cohesion, as where surfaces change."""
-        rows = slice(self.user_count, self.n)
-        if not self.contact_count:
+        """Give contacts the materials of their surfaces after one was added; those that get another one lose their cohesion, as where surfaces change.
+
+        Bonds on the faces of cracks keep the material of their crack.
+        """
+        contacts = np.arange(self.user_count, self.n)
+        rows = contacts[materials.surface[0, self.material[contacts]] != NO_SURFACE]
+        if not rows.size:
             return
         pairs, kind = np.unique(self.surface[:, rows], axis=1, return_inverse=True)
         found = np.array([materials.row_of(*pair) for pair in pairs.T.tolist()], np.int32)[kind.ravel()]
-        self.cohesion[rows][found != self.material[rows]] = 0.0
+        self.cohesion[rows[found != self.material[rows]]] = 0.0
         self.material[rows] = found
 
     def new_ids(self, count: int) -> np.ndarray:
@@ -160,6 +164,7 @@ class ConstraintTable(Table):
 
 
 ANY_SURFACE = 2**31 - 1  # wildcard of the look-up: "every other surface"
+NO_SURFACE = -(2**31)  # first surface identifier of materials that no look-up finds: those of cracks
 
 
 class SurfaceMaterialTable(Table):

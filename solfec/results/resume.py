@@ -48,6 +48,8 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
     users = edited_constraints(domain, first, functions)
     now, step = settings.describe(domain, functions, solver), domain.step
     restore(reader, domain, number)
+    if not settings.surface_rows(domain).keys() <= stored[1]["surface materials"].keys():  # the input has materials that the run had not
+        domain.constraints.renew_materials(domain.surface_materials)
     wanted = settings.merged(*stored, now)
     checks.point_loads(wanted["point loads"])
     nodes = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("node_count").tolist()))

@@ -11,9 +11,9 @@ CORNERS = [0, 0, 0, 1, 0, 0, 1, 0.1, 0, 0, 0.1, 0, 0, 0, 0.1, 1, 0, 0.1, 1, 0.1,
 AREA = 0.01
 
 
-def pulled(kind, Gf=20.0, ft=2e4, friction=0.3):
+def pulled(kind, Gf=20.0, ft=2e4, friction=0.3, solfec=None):
     """A bar that two forces pull apart, slowly, up to one and a half times its strength."""
-    solfec = s.SOLFEC("DYNAMIC", 2e-5, None, contacts="MANIFOLD")
+    solfec = solfec or s.SOLFEC("DYNAMIC", 2e-5, None, contacts="MANIFOLD")
     s.SURFACE_MATERIAL(solfec, friction=friction)
     material = s.BULK_MATERIAL(solfec, young=1e7, poisson=0.0, density=1000)
     shape = s.HEX(CORNERS, 10, 1, 1, 1, [1] * 6) if kind == "FINITE_ELEMENT" else s.HULL(CORNERS, 1, 1)
@@ -70,3 +70,17 @@ def test_bonds_of_cracks_have_a_material_of_their_own():
     assert materials.row_of(2, 3) != row
     domain.advance(solver)
     assert (domain.constraints.view("material") == row).all() and not domain.cracks.faces
+
+
+def test_bonds_of_cracks_outlast_a_material_that_is_added():
+    solfec = s.SOLFEC("DYNAMIC", 2e-5, None, contacts="MANIFOLD")
+    bar = pulled("PSEUDO_RIGID", solfec=solfec)
+    domain, solver = bar._simulation.domain, GaussSeidelSolver(1e-8, 2000)
+    while not bar.fragments:
+        domain.advance(solver)
+    domain.advance(solver)
+    cohesion, material = domain.constraints.view("cohesion").copy(), domain.constraints.view("material").copy()
+    assert (cohesion > 0).all() and cohesion.size
+    for surfaces in ((8, 9), (2, 3)):
+        s.SURFACE_MATERIAL(solfec, *surfaces, friction=0.1)
+        assert np.array_equal(domain.constraints.view("cohesion"), cohesion) and np.array_equal(domain.constraints.view("material"), material)

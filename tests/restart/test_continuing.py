@@ -120,6 +120,27 @@ def test_what_is_edited_in_the_input_counts_and_what_the_run_changed_stays(fall)
     assert fall(0.013, "-c", more=edited.replace("GRAVITY(solfec, (0, 0, 0))", "0"), text=show).splitlines()[1] == "0.7 -0.03 5.0"
 
 
+SLIDE = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/slide', contacts='MANIFOLD')
+solfec.verbose = 'OFF'
+stone = BULK_MATERIAL(solfec, density=1000.0)
+SURFACE_MATERIAL(solfec, friction=0.9)
+{more}
+corners = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+BODY(solfec, 'OBSTACLE', TRANSLATE(SCALE(HULL(corners, 1, 1), (9, 3, 1)), (-1, -1, -1)), stone)
+block = BODY(solfec, 'RIGID', HULL(corners, 1, 2), stone)
+GRAVITY(solfec, (5, 0, -10))
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-9, 1000), {duration})
+print('%.3f' % block.velo[3])
+"""
+
+
+def test_a_material_that_was_added_to_the_input_holds_for_contacts_of_the_last_frame(fall):
+    """A block that stuck slides from the junction on, with 5 - 0.2 x 10 m/s2."""
+    assert fall(0.1, text=SLIDE) == "0.000\n"
+    assert fall(0.3, "-c", text=SLIDE, more="SURFACE_MATERIAL(solfec, 1, 2, friction=0.2)") == "0.600\n"
+
+
 def test_an_edited_interval_and_step_count_from_the_junction_on(fall):
     fall(0.008)
     fall(0.02, "-c", text=FALL.replace("4E-3", "5E-3").replace("1E-3, 'out", "5E-4, 'out"))
