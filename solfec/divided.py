@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from . import kernel_level
+from . import fragments, kernel_level
 from .errors import SolfecError
 from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
@@ -101,6 +101,9 @@ class Divided:
         self.statistics: Statistics | None = None
         self._looked = perf_counter()
         self._tree: Partition | None = None
+        self.part: Part | None = None
+        self._solver: PartSweeps | None = None  # of parts
+        self._stepped: tuple | None = None  # the part and the solver that have made the last step, if parts have been made anew since
         self._told: set[str] = set()  # contradictions of constraints of which users know
         self._compare()
         self.divide()
@@ -136,19 +139,21 @@ class Divided:
     @property
     def model(self):
         """The model that has the local dynamics of the last step."""
-        return self.whole if self.part is None else self.part.model
+        part = self._stepped[0] if self._stepped else self.part
+        return self.whole if part is None else part.model
 
     @property
     def reported(self):
         """The local dynamics whose rows the report of the last step names."""
-        return self.model.local_dynamics if self.part is None else self._solver.reported(self.part.model.local_dynamics)
+        part, solver = self._stepped or (self.part, self._solver)
+        return self.whole.local_dynamics if part is None else solver.reported(part.model.local_dynamics)
 
     # --- division ------------------------------------------------------------------------------------------
 
     def divide(self) -> None:
         """Make the parts from the whole model."""
         whole, world, began = self.whole, self.world, perf_counter()
-        self.part = None
+        before, self.part, self._solver = self.part, None, None
         if world.size == 1 and not is_divisible(whole, self.solver):  # a callback has put something else
             return
         refuse(whole, self.solver)
@@ -159,6 +164,9 @@ class Divided:
         if whole.joint_correction and whole.constraints.user_count:
             whole.uncorrected.note(whole.constraints, whole.bodies)
         model = whole if world.size == 1 else copy.deepcopy(whole)
+        if before is not None:
+            model.cracks.keep_sections(before.model.cracks)
+            model.swallowed = before.model.swallowed
         model.states.update_shapes()
         bodies = model.bodies
         moving = np.flatnonzero(bodies.view("kind") != BodyKind.OBSTACLE)
@@ -225,7 +233,7 @@ class Divided:
             self.whole.advance(self.solver)
             self.constraints, self.signal = self.whole.constraints.n, self.requests.signal()
             return
-        model = self.part.model
+        self._stepped, model = None, self.part.model
         contact_energy, friction_energy = self.whole.contact_energy, self.whole.friction_energy
         self._make_sure()
         self.part.step(self._solver)
@@ -252,26 +260,27 @@ class Divided:
             for clock, seconds in model.timings.items():
                 whole.timings[clock] += seconds
                 model.timings[clock] = 0.0
-        if whole.extents is not None:
-            self._remove_lost()
+        if self._changing:
+            self._change_bodies()
 
     def _work(self) -> float:
         """Return the work that the bodies of this process make."""
         return float(self.part.weights(self.balance.weightfactor)[self.part.own].sum())
 
-    def _remove_lost(self) -> None:
-        """Remove bodies that have left the scene from the whole model, of which parts are then made anew."""
-        lost = self.part.lost
-        if not self.world.largest(np.array([float(lost.size)]))[0]:
-            return
-        gone = np.concatenate(self.world.gathered(lost))
+    def _change_bodies(self) -> None:
+        """Remove bodies that have left the scene from the whole model, and open cracks in it; then make parts anew."""
+        whole, part, found = self.whole, self.part, self.world.gathered((self.part.lost, self.part.opening))
         self.show()
-        self.whole.remove_lost(np.isin(self.whole.bodies.view("id"), gone))
-        self.constraints = self.whole.constraints.n
+        gone = np.concatenate([lost for lost, _ in found])
+        whole.remove_lost(np.isin(whole.bodies.view("id"), gone))
+        opening = sorted(crack for _, several in found for crack in several)
+        fragments.open_cracks(whole, [crack for crack in opening if whole.is_alive(crack[0])])
+        self.constraints = whole.constraints.n
+        self._stepped = part, self._solver
         self.divide()
 
     def _agree(self, others: np.ndarray) -> np.ndarray:
-        """Agree on how far bodies have moved, on loads and on requests to end; return the largest of other numbers, too."""
+        """Agree on how far bodies have moved, on loads, requests to end and changes of bodies; return the largest of other numbers, too."""
         now, part = perf_counter(), self.part
         stop = False
         if self.world.rank == 0 and now - self._looked >= PATIENCE:
@@ -280,10 +289,11 @@ class Divided:
         self._looks += 1
         self._due = self._looks % self.balance.updatefreq == 0
         load = self._load = self._work() if self._due else self._load
-        mine = [part.moved(), part.will_have_moved() / part.reach, load, -load, float(self.requests.signal() or 0), float(stop)]
+        changing = part.lost.size > 0 or len(part.opening) > 0
+        mine = [part.moved(), part.will_have_moved() / part.reach, load, -load, float(self.requests.signal() or 0), float(stop), float(changing)]
         agreed = self.world.largest(np.array([*mine, *others]))
         part.used, self._used, self._loads = float(agreed[0]), float(agreed[1]), np.array([agreed[2], -agreed[3]])
-        self.signal, self.stop = int(agreed[4]) or None, bool(agreed[5])
+        self.signal, self.stop, self._changing = int(agreed[4]) or None, bool(agreed[5]), bool(agreed[6])
         if self.world.size > 1:
             part.refuse_far()
         return agreed[len(mine) :]

@@ -190,7 +190,7 @@ class Domain:
         self.fractures.look(self)
         self._remove_overloaded_and_lost(elsewhere)
         if self.cracks.of_body:
-            fragments.open_cracks(self)
+            fragments.open_cracks(self, elsewhere.opening(fragments.opening_cracks(self)))
         if self.hooks.after:
             self.hooks.call_after(self)
 

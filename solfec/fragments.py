@@ -257,9 +257,15 @@ def add_crack(domain, identifier: int, crack: Crack) -> None:
     domain.cracks.add(identifier, crack)
 
 
-def open_cracks(domain) -> None:
-    """Split the bodies in which the tension across a crack exceeds its strength, along one crack each."""
-    for identifier, crack in domain.cracks.open(domain.bodies, lambda body, plane: crack_section(domain, body, plane)):
+def opening_cracks(domain) -> list[tuple[int, int]]:
+    """Return the bodies in which the tension across a crack exceeds its strength, and the number of the newest such crack of each, ascending."""
+    return domain.cracks.open(domain.bodies, lambda body, plane: crack_section(domain, body, plane))
+
+
+def open_cracks(domain, opening: list[tuple[int, int]] | None = None) -> None:
+    """Split bodies along one crack each, in this order; `opening` lists bodies and numbers of cracks, by default those of `opening_cracks`."""
+    for identifier, number in opening_cracks(domain) if opening is None else opening:
+        crack = domain.cracks.of_body[identifier][number]
         cut = cut_body(domain, identifier, crack)
         if cut is None:
             raise SolfecError(f"{domain.bodies.name(identifier)} cracks at time {domain.time:g}, and the plane of the crack misses its shape")

@@ -36,6 +36,7 @@ def rearrange(part: Part, places: Places, reach: float) -> None:
     counted = np.flatnonzero(part.counts(np.arange(model.constraints.n)))
     ends = constraint_ends(model)[:, counted]
     holders = [places.ids[held] for held in part.held(places, reach)]
+    tensions = tensions_of(part)
     parcels: list = [None] * size
     for rank in range(size):
         wanted = (np.isin(ends, holders[rank]) | ~np.isin(ends, places.ids)).all(axis=0)
@@ -45,7 +46,8 @@ def rearrange(part: Part, places: Places, reach: float) -> None:
         bodies = model.pack_bodies(missing) if missing else None
         if bodies is not None:
             bodies.constraints, bodies.factor = body_packing.pack_constraints(model, np.zeros(model.constraints.n, bool)), None
-        parcels[rank] = bodies, body_packing.pack_constraints(model, chosen)
+        there = set(holders[rank].tolist()) if tensions else ()
+        parcels[rank] = bodies, body_packing.pack_constraints(model, chosen), {key: value for key, value in tensions.items() if key[0] in there}
     received = world.dealt(parcels)
     held = part.arrange(places, reach)
     ids = model.bodies.view("id")
@@ -53,11 +55,19 @@ def rearrange(part: Part, places: Places, reach: float) -> None:
     deleted = model.deleted_bodies
     model.remove_bodies(~kept)
     model.deleted_bodies = deleted
-    for bodies, _ in received:
+    for bodies, *_ in received:
         if bodies is not None:
             model.unpack_bodies(bodies)
-    body_packing.replace_constraints(model, body_packing.joined_constraints([packed for _, packed in received]))
+    body_packing.replace_constraints(model, body_packing.joined_constraints([packed for _, packed, _ in received]))
     part.settle()
+    model.cracks.tensions = {key: value for *_, known in received for key, value in known.items()}
+
+
+def tensions_of(part: Part) -> dict[tuple[int, int], float]:
+    """Return the average tensions across cracks of the bodies that a part moves (`Cracks.tensions`)."""
+    bodies, tensions = part.model.bodies, part.model.cracks.tensions
+    own = set(bodies.id[part.own].tolist()) if tensions else ()
+    return {key: value for key, value in tensions.items() if key[0] in own}
 
 
 def constraint_ends(model) -> np.ndarray:
@@ -77,18 +87,22 @@ class State:
     columns : dict
         Name of a table -> column -> values of these bodies.
     constraints : PackedConstraints
+    tensions : dict
+        Average tensions across cracks of these bodies.
     """
 
     ids: np.ndarray
     columns: dict[str, dict[str, np.ndarray]]
     constraints: PackedConstraints
+    tensions: dict[tuple[int, int], float]
 
 
 def state_of(part: Part) -> State:
     """Return the present state of a part."""
     model, rows = part.model, np.flatnonzero(part.mine)
     columns = {name: {c: np.ascontiguousarray(getattr(table, c)[..., k]) for c in listed} for name, table, listed, k in _state_rows(model.bodies, rows)}
-    return State(model.bodies.id[rows], columns, body_packing.pack_constraints(model, part.counts(np.arange(model.constraints.n))))
+    constraints = body_packing.pack_constraints(model, part.counts(np.arange(model.constraints.n)))
+    return State(model.bodies.id[rows], columns, constraints, tensions_of(part))
 
 
 def take_states(whole, states: list[State]) -> None:
@@ -99,6 +113,7 @@ def take_states(whole, states: list[State]) -> None:
             for column in listed:
                 getattr(table, column)[..., rows] = state.columns[name][column]
     body_packing.replace_constraints(whole, body_packing.joined_constraints([state.constraints for state in states]))
+    whole.cracks.tensions = {key: value for state in states for key, value in state.tensions.items()}
 
 
 def _state_rows(bodies, rows: np.ndarray):

@@ -123,13 +123,15 @@ class RigidTensions:
         """Return averages by body and number of the crack."""
         return {(body, number): value for (body, number, _), value in zip(self.pairs, self.tension.tolist())}
 
-    def exceeded(self) -> list[tuple[int, Crack]]:
-        """Return bodies and cracks whose strength is exceeded."""
-        return [(self.pairs[k][0], self.pairs[k][2]) for k in np.flatnonzero(self.tension > self.strength).tolist()]
+    def exceeded(self) -> list[tuple[int, int]]:
+        """Return bodies, and numbers of those of their cracks whose strength is exceeded."""
+        return [self.pairs[k][:2] for k in np.flatnonzero(self.tension > self.strength).tolist()]
 
 
 class Cracks:
     """The closed cracks of all bodies, in the order of their creation.
+
+    In a part of a model, tensions are those of the bodies that this process moves.
 
     Attributes
     ----------
@@ -155,16 +157,22 @@ class Cracks:
         copied.set({body: list(cracks) for body, cracks in self.of_body.items()})
         copied.faces = list(self.faces)
         copied.tensions = self.tensions
+        copied.keep_sections(self)
         return copied
+
+    def keep_sections(self, other: Cracks) -> None:
+        """Take over sections that the cracks of another model have, of the same bodies; they do not change while a body exists."""
+        self._sections = dict(other._sections)
 
     @property
     def tensions(self) -> dict[tuple[int, int], float]:
-        """Average tensions of rigid bodies, by body and number of the crack among those of the body."""
-        return dict(self._known) if self._rigid is None else self._rigid[1].known()
+        """Average tensions of rigid bodies, by body and number of the crack among those of the body, ascending."""
+        known = self._known if self._rigid is None else self._rigid[1].known()
+        return {key: known[key] for key in sorted(known) if key[0] in self.of_body}
 
     @tensions.setter
     def tensions(self, known: dict[tuple[int, int], float]) -> None:
-        self._rigid, self._known = None, dict(known)
+        self._rigid, self._tables, self._known = None, None, dict(known)
 
     def average(self, model) -> None:
         """Take into account what acts on rigid bodies in a step; to be called within it, when reactions act."""
@@ -175,12 +183,15 @@ class Cracks:
     def _rigid_tensions(self, bodies: BodyTable) -> RigidTensions:
         state = self.version, bodies.edits
         if self._rigid is None or self._rigid[0] != state:
-            pairs = [
-                (body, number, crack) for body in sorted(self.of_body) for number, crack in enumerate(self.of_body[body]) if crack.average is not None
-            ]
+            pairs = [pair for pair in self._moved_here(bodies) if pair[2].average is not None]
             rows = np.searchsorted(bodies.view("id"), [body for body, *_ in pairs])
             self._rigid = state, RigidTensions(pairs, rows, self.tensions)
         return self._rigid[1]
+
+    def _moved_here(self, bodies: BodyTable) -> list[tuple[int, int, Crack]]:
+        """Return the cracks of the bodies that this process moves, with bodies and numbers, ascending."""
+        here = set(bodies.view("id")[bodies.moved_here].tolist())
+        return [(body, number, crack) for body in sorted(here & self.of_body.keys()) for number, crack in enumerate(self.of_body[body])]
 
     def set(self, of_body: dict[int, list[Crack]]) -> None:
         """Replace all cracks."""
@@ -209,34 +220,31 @@ class Cracks:
             if self.of_body.pop(int(identifier), None) is not None:
                 self.version += 1
 
-    def open(self, bodies: BodyTable, section_of) -> list[tuple[int, Crack]]:
-        """Return bodies with the newest crack of each whose strength is exceeded.
+    def open(self, bodies: BodyTable, section_of) -> list[tuple[int, int]]:
+        """Return bodies, ascending, with the number of the newest crack of each whose strength is exceeded.
 
         ``section_of(identifier, crack)`` makes the Section of a finite element body.
         """
         if not self.of_body:
             return []
         exceeded = self._rigid_tensions(bodies).exceeded() + self._open_deformable(bodies, section_of)
-        newest = {}
-        for body, crack in exceeded:  # later ones replace earlier ones
-            newest[body] = crack
-        return list(newest.items())
+        return sorted(dict(exceeded).items())  # later ones replace earlier ones
 
-    def _open_deformable(self, bodies: BodyTable, section_of) -> list[tuple[int, Crack]]:
-        """Return deformable bodies and their cracks whose strength is exceeded."""
+    def _open_deformable(self, bodies: BodyTable, section_of) -> list[tuple[int, int]]:
+        """Return deformable bodies, and numbers of those of their cracks whose strength is exceeded."""
         listed, gradient, piola, starts = self._gather(bodies, section_of)
         if not listed:
             return []
-        normals = np.array([crack.normal for _, crack in listed])
+        normals = np.array([crack.normal for *_, crack in listed])
         carried = np.linalg.solve(gradient.transpose(0, 2, 1), np.repeat(normals, np.diff(starts), axis=0)[..., None])[..., 0]
         carried /= np.linalg.norm(carried, axis=1, keepdims=True)
         tension = np.einsum("ni,nij,nj->n", carried, piola, carried)
         worst = np.maximum.reduceat(tension, starts[:-1])
-        exceeded = worst > np.array([crack.strength for _, crack in listed])
-        return [listed[k] for k in np.flatnonzero(exceeded).tolist()]
+        exceeded = worst > np.array([crack.strength for *_, crack in listed])
+        return [listed[k][:2] for k in np.flatnonzero(exceeded).tolist()]
 
     def _gather(self, bodies: BodyTable, section_of) -> tuple:
-        """Return (body, crack) pairs, gradients and Cauchy stresses (n, 3, 3) at their points, and the start of each pair's points."""
+        """Return bodies, numbers and cracks, gradients and Cauchy stresses (n, 3, 3) at their points, and the start of each crack's points."""
         state = self.version, bodies.edits
         if self._tables is None or self._tables[0] != state:
             self._tables = state, *self._list(bodies, section_of)
@@ -256,11 +264,11 @@ class Cracks:
         return listed, gradient, stress, starts
 
     def _list(self, bodies: BodyTable, section_of) -> tuple:
-        """List pairs in the order of bodies, and columns for the points of their sections."""
-        listed = [(body, crack) for body in sorted(self.of_body) for crack in self.of_body[body] if crack.average is None]
+        """List cracks in the order of bodies, and columns for the points of their sections."""
+        listed = [pair for pair in self._moved_here(bodies) if pair[2].average is None]
         rows, elements, natural = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros((3, 0))]
         sections = {}
-        for body, crack in listed:
+        for body, _, crack in listed:
             row = int(np.searchsorted(bodies.view("id"), body))
             if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
                 found = self._sections.get((body, crack)) or section_of(body, crack)

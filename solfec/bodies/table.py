@@ -141,6 +141,11 @@ class BodyTable(Table):
         row = int(ids.searchsorted(identifier))
         return row if row < len(ids) and ids[row] == identifier else -1
 
+    @property
+    def moved_here(self) -> np.ndarray:
+        """Mask (n,) of the bodies that this process moves: all, or in a part of a model those of one owner."""
+        return np.ones(self.n, bool) if self.rank < 0 else self.view("owner") == self.rank
+
     def name(self, identifier: int, *words: str) -> str:
         """Return the name of a body for messages: its number, and in brackets its label, if any, and other words."""
         return body_name(identifier, self.labels.get(identifier), *words)

@@ -46,6 +46,10 @@ class Elsewhere:
         """Return a mask of the bodies to remove, from those that have left the scene; None: none."""
         return found
 
+    def opening(self, found: list) -> list:
+        """Return which cracks open after the step, from those found here: bodies and the numbers of their cracks."""
+        return found
+
     def all_gaps(self, gaps, count: int, largest: float) -> tuple:
         """Return the gaps of joints in all processes (JointGapTable), with the triples of the whole model, their number and the largest, from those found here."""
         return gaps, count, largest

@@ -126,6 +126,8 @@ class Part:
         Identifiers of constraints of joints in loops, which may be redundant.
     lost : ndarray of int
         Identifiers of bodies of `mine` that have left the scene in the last step.
+    opening : list of tuple of int
+        Own bodies that crack after the last step, ascending, and numbers of the cracks that open.
     linked, breakable : bool
         Whether the whole model has constraints of the user, and ones that break.
 
@@ -146,7 +148,7 @@ class Part:
         self.model, self.world = model, world
         if world.size > 1:
             model.bodies.rank = world.rank
-        self.elsewhere, self.lost = SharedJoints(self), np.zeros(0, np.int64)
+        self.elsewhere, self.lost, self.opening = SharedJoints(self), np.zeros(0, np.int64), []
         self._note_constraints()
         model.states.update_shapes()
         places = self.places(model.bodies.view("kind") != BodyKind.OBSTACLE)
@@ -310,6 +312,7 @@ class Part:
         model = self.model
         workspace_of(model.geometry, model.bodies).rank = self.world.rank
         users, self.jump = model.constraints.user_count, np.zeros(model.bodies.n)
+        self.opening = []
         self._note_touching()
         self.first_identifier = model.constraints.next_id
         model.advance(solver, self.elsewhere)
@@ -407,7 +410,7 @@ def check(model) -> None:
     refused = {
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),
-        "cracks": bool(model.cracks.of_body),
+        "cracks that have a fracture energy": any(crack.energy > 0.0 for cracks in model.cracks.of_body.values() for crack in cracks),
         "fracture checks": bool(model.bodies.view("fracture_check").any()),
         f"the surface model {SurfaceModel(int(model.surface_materials.model[np.argmax(cohesive)])).name!r}": bool(cohesive.any()),
     }

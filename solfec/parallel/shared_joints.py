@@ -83,6 +83,11 @@ class SharedJoints(Elsewhere):
         part = self.part
         part.lost = part.model.bodies.id[np.flatnonzero(found & part.mine)] if found is not None else part.lost[:0]
 
+    def opening(self, found: list) -> list:
+        """Note cracks that open (`Part.opening`), and return none: the whole model opens them after the step."""
+        self.part.opening = found
+        return []
+
     def all_gaps(self, gaps: JointGapTable, count: int, largest: float) -> tuple[JointGapTable, int, float]:
         """Return the gaps of joints in all processes, with the triples of the whole model, from those found here.
 

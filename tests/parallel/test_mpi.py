@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from processes import differences, frames_of, needs_mpi, run, start
 
@@ -32,7 +33,7 @@ OUTPUT (solfec, 0.01)
 SCENE = f"""
 import sys
 sys.path.insert (0, {str(Path(__file__).parent)!r})
-import deformable, jointed
+import breaking, deformable, jointed
 jointed.Scene.path = 'out/heap'
 solfec = %s ().solfec
 IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 3)
@@ -47,6 +48,14 @@ open ('seen%d' % RANK (), 'w').write ('%d %d %d' % (NCPU (), solfec.ncon, moved)
 """
 BY_DEFAULT = "RUN (solfec, 0.06)\n"
 SUMS = {"frames/steps/energy", "frames/steps/merit", "frames/steps/residual", "frames/constraints/merit"}  # that a serial run adds in another order
+READING = """
+read = []
+for time in (0.0, 0.02, 0.05):
+  SEEK (solfec, time)
+  read.append ([(body.id, body.label, body.fragments and [part.id for part in body.fragments]) for body in solfec.bodies])
+  read.append ([(body.id, body.conf, ENERGY (body).kinetic) for body in solfec.bodies])
+open ('read%d' % RANK (), 'w').write (repr (read))
+"""
 CALLED = """
 def call ():
   %s
@@ -71,7 +80,7 @@ def run_serially(directory, script, *switches):
     (directory / "input.py").write_text(script)
     command = [sys.executable, "-m", "solfec.cli", "--quiet", *switches, "input.py"]
     environment = dict(os.environ, OMP_NUM_THREADS="1")
-    subprocess.run(command, cwd=directory, env=environment, check=True, capture_output=True, timeout=120)
+    return subprocess.run(command, cwd=directory, env=environment, check=True, capture_output=True, timeout=120, text=True).stderr
 
 
 def test_two_processes_write_what_one_writes(serial, tmp_path):
@@ -93,6 +102,35 @@ def test_two_processes_write_what_one_writes(serial, tmp_path):
 def test_more_processes_write_what_one_writes(serial, tmp_path, count):
     run(count, tmp_path, HEAP + RUN)
     assert differences(frames_of(serial), frames_of(tmp_path)) == []
+
+
+@pytest.mark.parametrize("count", [2, *(pytest.param(count, marks=pytest.mark.slow) for count in (1, 3, 7))])
+def test_bodies_that_crack_write_what_one_process_writes(count, tmp_path):
+    """Frames with their bodies, causes of births and deaths, shapes, averages of stresses."""
+    directories = [tmp_path / name for name in ("one", "many")]
+    for directory in directories:
+        directory.mkdir()
+    expected = run_serially(directories[0], SCENE % "breaking.cracking" + "RUN (solfec, solver, 0.02)")
+    said, errors = run(count, directories[1], SCENE % "breaking.cracking" + "RUN (solfec, solver, 0.02)")
+    assert not said and errors.split(";")[0] == expected.split(";")[0]  # as many steps are unsolved
+    assert differences(*map(frames_of, directories)) == []
+
+
+@pytest.mark.slow
+def test_bodies_of_all_kinds_fall_apart_as_in_a_serial_run(tmp_path):
+    """Also implicit ones, whose forces agree to round-off, and by RT_SPLIT in a callback."""
+    from solfec.results import ResultsReader
+
+    directories = [tmp_path / name for name in ("one", "many")]
+    script = (Path(__file__).parents[1] / "restart/models/fragmentation.py").read_text().replace("int(NON_SOLFEC_ARGV()[0])", "20")
+    for directory in directories:
+        directory.mkdir()
+    run_serially(directories[0], script)
+    run(3, directories[1], script)
+    with ResultsReader(directories[0] / "out/model") as one, ResultsReader(directories[1] / "out/model") as other:
+        events, last = one.events, len(one.times) - 1
+        assert events.tobytes() == other.events.tobytes() and {1, 2} <= set(events["cause"].tolist())
+        np.testing.assert_allclose(one.frame(last).configurations, other.frame(last).configurations, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -162,11 +200,11 @@ def test_soft_implicit_bodies_move_as_in_one_process(analysis, tmp_path):
     assert set(differences(frames_of(one), frames_of(many))) <= SUMS
 
 
-def continued(directory, script, counts):
-    """Make a run in parts by so many processes each, the last one until its end."""
-    stop = CALLED % "return 0 if solfec.time > float (NON_SOLFEC_ARGV () [0]) else 1"
+def continued(directory, script, counts, stops=(0.02, 0.04), what="solfec.time", every=0.004):
+    """Make a run in parts by so many processes each: all but the last one until something, looked at from time to time, exceeds its stop."""
+    stop = CALLED.replace("0.004", str(every)) % f"return 0 if {what} > float (NON_SOLFEC_ARGV () [0]) else 1"
     for part, count in enumerate(counts):
-        until = 0.02 * (part + 1) if part < len(counts) - 1 else 1.0
+        until = stops[part] if part < len(counts) - 1 else 1e9
         run(count, directory, script + stop + RUN, *["-c"][: part > 0], arguments=[until])
 
 
@@ -201,6 +239,23 @@ def test_a_run_with_joints_or_soft_bodies_is_continued_by_another_number_of_proc
     run_serially(one, SCENE % name + RUN)
     continued(many, SCENE % name, (4, 1, 3))
     assert_same_frames(many, one)
+
+
+@pytest.mark.slow
+def test_a_run_whose_bodies_crack_is_continued_right_after_cracks_have_opened(tmp_path):
+    """By other numbers of processes; serial runs and several processes read the results alike."""
+    one, many = tmp_path / "one", tmp_path / "many"
+    for directory in (one, many):
+        directory.mkdir()
+    script = SCENE % "breaking.cracking"
+    run_serially(one, script + RUN)
+    continued(many, script, (2, 3, 2), (15, 23), "max (body.id for body in solfec.bodies)", 1e-6)
+    assert_same_frames(many, one)
+    for directory in (one, many):
+        run_serially(directory, script + RUN + READING)
+    assert (one / "read0").read_text() == (many / "read0").read_text()
+    run(2, many, script + RUN + READING)
+    assert (one / "read0").read_text() == (many / "read0").read_text() == (many / "read1").read_text()
 
 
 def test_all_processes_read_what_one_of_them_moves(tmp_path):

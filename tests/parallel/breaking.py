@@ -1,0 +1,90 @@
+"""Models whose bodies crack, for tests of parts: each function returns a Scene."""
+
+from deformable import CUBE, Soft
+from jointed import X, Z
+
+from solfec import (
+    BODY,
+    CONTACT_EXCLUDE_BODIES,
+    FIX_POINT,
+    FORCE,
+    HEX,
+    INITIAL_VELOCITY,
+    PRESSURE,
+    PUT_SPRING,
+    SIMPLIFIED_CRACK,
+    TIME_SERIES,
+    WELD,
+)
+
+
+def cracking(energy=0.0, **options):
+    """Bodies of all kinds that fly against one another on a floor and crack, some of them again and again, with joints, loads, and points in common."""
+    scene = Soft(young=1e6, **options)
+    scene.box((2, 1, -0.6), (6, 6, 0.5), kind="OBSTACLE")
+    made = {}
+    for i in range(3):
+        made["bar", i] = bar = bar_of(scene, (0.9 * i, 0, -0.09), (0.6, 0.2, 0.2), velocity=(2 - 2 * i, 1, -1), spin=(0, 4 - i, 3 * i))
+        cracks_of(bar, (0.9 * i + 0.3, 0.1, 0.01), (600, 300, 500), (0.0, 0.01, 0.02)[i], energy)
+        made["brick", i] = brick = scene.brick((0.9 * i, 0.9, 0.12), velocity=(2 - 2 * i, -1, -1), spin=(0, 0, 2))
+        cracks_of(brick, (0.9 * i, 0.9, 0.12), (100 + 200 * i, 400, 2e3), None, energy)
+        made["mesh", i] = mesh = scene.mesh((0.9 * i, 1.8, -0.09), velocity=(1, -2 + i, -2), spin=(1, 0, 0), damping=1e-4)
+        cracks_of(mesh, (0.9 * i + 0.2, 2.0, 0.105), (300 * (1 + i), 1500, 2e3), None, energy)
+        made["ball", i] = scene.ball((0.9 * i + 0.3, 0.5, 0.7), velocity=(1 - i, 0.5, -3))
+    hung = scene.box((0, 3, 2), (0.2, 0.1, 0.1))
+    FIX_POINT(hung, (-0.2, 3, 2))
+    FORCE(hung, "SPATIAL", (0.2, 3, 2), X, TIME_SERIES([0, 0, 0.1, 5e3]))
+    FORCE(hung, "SPATIAL", (-0.2, 3, 2), X, -10.0)
+    WELD(hung, scene.box((0.4, 3, 2), (0.2, 0.1, 0.1)), (0.2, 3, 2))
+    SIMPLIFIED_CRACK(hung, (0, 3, 2), X, (2, 3), "TENSILE", ft=5e3, average=0.01)
+    PUT_SPRING(made["bar", 0], (0.6, 0.1, 0.11), made["mesh", 0], (0.0, 1.8, 0.31), [-5, -500, 5, 500], (-5, 5))
+    PRESSURE(made["mesh", 1], 2, TIME_SERIES([0, 0, 0.05, 2e3]))
+    CONTACT_EXCLUDE_BODIES(made["brick", 0], made["bar", 1])
+    return scene
+
+
+def bar_of(scene, low, size, velocity, spin):
+    """A rigid box of three elements."""
+    nodes = [low[k % 3] + size[k % 3] * value for k, value in enumerate(CUBE)]
+    body = BODY(scene.solfec, "RIGID", HEX(nodes, 3, 1, 1, 1, [1, 1, 1, 1, 1, 2]), scene.bulk)
+    INITIAL_VELOCITY(body, velocity, spin)
+    return body
+
+
+def cracks_of(body, point, strengths, average, energy):
+    """Three cracks through a point."""
+    for normal, strength in zip(((1, 0, 0.1), (0, 1, 0), Z), strengths):
+        SIMPLIFIED_CRACK(body, point, normal, (4, 5), "TENSILE", ft=strength, Gf=energy, average=average)
+
+
+def flying():
+    """Rigid bars that spin, strike one another and cross the regions of a division; none cracks."""
+    scene = Soft()
+    scene.box((2, 2, -0.5), (6, 6, 0.5), kind="OBSTACLE")
+    for i in range(4):
+        for j in range(3):
+            bar = bar_of(scene, (1.1 * i, 0.8 * j, 0.01 + 0.2 * (j % 2)), (0.6, 0.2, 0.2), velocity=(6 - 4 * i, 5 - 5 * j, -1), spin=(0, 0, 4 - i))
+            for normal, average in ((X, 0.01), (Z, 0.03)):
+                SIMPLIFIED_CRACK(bar, (1.1 * i + 0.3, 0.8 * j + 0.1, 0.11 + 0.2 * (j % 2)), normal, (4, 5), "TENSILE", ft=1e12, average=average)
+    return scene
+
+
+def burst():
+    """A bar that spins too fast, on a floor, beside balls that touch it."""
+    scene = Soft()
+    scene.box((0, 0, -0.5), (6, 6, 0.5), kind="OBSTACLE")
+    bar = bar_of(scene, (0, 0, 0), (0.6, 0.2, 0.2), velocity=(0, 0, -1), spin=(0, 0, 20))
+    for k in range(4):
+        scene.ball((0.3 * k, -0.2, 0.2), velocity=(0, 1, -1))
+    SIMPLIFIED_CRACK(bar, (0.2, 0.1, 0.1), X, (4, 5), "TENSILE", ft=1e3, average=0.002)
+    return scene
+
+
+def bursts():
+    """Bars in the air that spin too fast and crack in the same step, each in its middle."""
+    scene = Soft()
+    scene.box((0, 0, -3), (6, 6, 0.5), kind="OBSTACLE")
+    for k in range(5):
+        bar = bar_of(scene, (k, 0, 0), (0.6, 0.2, 0.2), velocity=(0, 0, 0), spin=(0, 0, 20))
+        SIMPLIFIED_CRACK(bar, (k + 0.3, 0.1, 0.1), X, (4, 5), "TENSILE", ft=1e3, average=0.002)
+    return scene
