@@ -29,7 +29,9 @@ class CurrentFaces(Record):
     version : int
         Version of the geometry for which they were made.
     deforming : ndarray, int32
-        Rows of the primitives of finite element bodies; if there are none, all columns are those of the tables themselves.
+        Rows of the primitives of finite element bodies.
+    own : bool
+        Whether they have columns of their own; if no body deforms when they are made, all columns are those of the tables themselves.
     handles : ndarray (5,) int64
         Of vertices, vertex lists, adjacency, primitives and these faces (fortran/contact/shape_state.f90).
     """
@@ -50,7 +52,7 @@ class CurrentFaces(Record):
 
     def __init__(self, geometry, deforming: np.ndarray, *columns: np.ndarray):
         super().__init__(**dict(zip(self.COLUMNS, columns, strict=True)))
-        self.version, self.deforming = geometry.version, deforming
+        self.version, self.deforming, self.own = geometry.version, deforming, deforming.size > 0
         tables = geometry.vertices, geometry.vertex_lists, geometry.adjacency, geometry.primitives, self
         self.handles = np.array([table.handle for table in tables], np.longlong)
 
@@ -89,7 +91,10 @@ def current_faces(geometry) -> CurrentFaces:
     if made is None or made.version != geometry.version:
         deforming = np.flatnonzero(geometry.primitives.view("deforming")).astype(np.int32)
         _list_edges_of_tables(geometry)
-        made = geometry.current = _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
+        before, made = made, _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
+        if geometry.workspace is not None and (made.own or before is not None and before.own):
+            geometry.workspace.afresh = 1  # normals of bodies that have not moved are in other columns, or nowhere
+        geometry.current = made
     return made
 
 
@@ -116,8 +121,6 @@ def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
     columns = _columns(geometry, 0)
     made = CurrentFaces(geometry, deforming, *columns.values())
     split(geometry, made)
-    if geometry.workspace is not None:
-        geometry.workspace.afresh = 1  # normals of the others are to be found
     return made
 
 

@@ -202,3 +202,23 @@ def test_elements_that_meet_at_their_edges_share_a_sliver_though_their_faces_are
     narrow_phase(compiled(shapes, epsilon), count, first, first + 1, epsilon, True, result)
     assert result.view("status").sum() > count // 2
     assert (result.view("area") < bounds).all()
+
+
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+def test_a_floor_still_holds_bodies_when_the_last_finite_element_body_has_gone_and_another_body_comes(contacts):
+    import solfec as s
+
+    solfec = s.SOLFEC("DYNAMIC", 1e-3, None, contacts=contacts)
+    material = s.BULK_MATERIAL(solfec, young=1e7, poisson=0.3, density=1e3)
+    s.GRAVITY(solfec, (0, 0, -10))
+    cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    s.BODY(solfec, "OBSTACLE", s.TRANSLATE(s.SCALE(s.HULL(cube, 1, 1), (9, 9, 1)), (-4, -4, -1)), material)
+    box = s.BODY(solfec, "RIGID", s.HULL(cube, 1, 1), material)
+    soft = s.BODY(solfec, "FINITE_ELEMENT", s.TRANSLATE(s.HEX(cube, 1, 1, 1, 1, [1] * 6), (2, 2, 0)), material)
+    solver = s.GAUSS_SEIDEL_SOLVER(1e-6, 100)
+    s.RUN(solfec, solver, 0.003)
+    s.DELETE(solfec, soft)
+    s.RUN(solfec, solver, 0.003)
+    s.BODY(solfec, "RIGID", s.SPHERE((3, 3, 3), 0.5, 1, 1), material)
+    s.RUN(solfec, solver, 0.05)
+    assert box.conf[11] == pytest.approx(0.5, abs=1e-5)
