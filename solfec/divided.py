@@ -247,6 +247,8 @@ class Divided:
         born = np.flatnonzero(counted & (rows >= self.part.first_new))
         total = self.world.total(np.array([born.size, *counts, *words(works, largest)], np.int64))
         self._number_contacts(model, born, int(total[0]))
+        if self._ending and self.world.size > 1:
+            self.part.end_bonds()
         sums = summed(total[counts.size + 1 :], largest)
         self.statistics = Statistics(self.world.size, total[1 : counts.size + 1], -least.astype(np.int64), most.astype(np.int64))
         self._sent = self.world.traffic.sent
@@ -257,6 +259,8 @@ class Divided:
             whole.time, whole.step_number, whole.step, whole.clock_origin = model.time, model.step_number, model.step, model.clock_origin
             whole.report = model.report
             whole.constraints.next_id = model.constraints.next_id
+            if whole.cracks.faces:
+                whole.cracks.take_faces()  # parts have bonded them
             for clock, seconds in model.timings.items():
                 whole.timings[clock] += seconds
                 model.timings[clock] = 0.0
@@ -280,7 +284,7 @@ class Divided:
         self.divide()
 
     def _agree(self, others: np.ndarray) -> np.ndarray:
-        """Agree on how far bodies have moved, on loads, requests to end and changes of bodies; return the largest of other numbers, too."""
+        """Agree on how far bodies have moved, on loads, requests to end, changes of bodies and ends of bonds; return the largest of other numbers, too."""
         now, part = perf_counter(), self.part
         stop = False
         if self.world.rank == 0 and now - self._looked >= PATIENCE:
@@ -290,10 +294,12 @@ class Divided:
         self._due = self._looks % self.balance.updatefreq == 0
         load = self._load = self._work() if self._due else self._load
         changing = part.lost.size > 0 or len(part.opening) > 0
-        mine = [part.moved(), part.will_have_moved() / part.reach, load, -load, float(self.requests.signal() or 0), float(stop), float(changing)]
+        mine = [part.moved(), part.will_have_moved() / part.reach, load, -load, float(self.requests.signal() or 0)]
+        mine += map(float, (stop, changing, part.ended.size > 0))
         agreed = self.world.largest(np.array([*mine, *others]))
         part.used, self._used, self._loads = float(agreed[0]), float(agreed[1]), np.array([agreed[2], -agreed[3]])
-        self.signal, self.stop, self._changing = int(agreed[4]) or None, bool(agreed[5]), bool(agreed[6])
+        self.signal = int(agreed[4]) or None
+        self.stop, self._changing, self._ending = (agreed[5:8] > 0.0).tolist()
         if self.world.size > 1:
             part.refuse_far()
         return agreed[len(mine) :]

@@ -35,6 +35,8 @@ class PackedRows:
         Identifiers of master and slave; 0: none.
     contact : ndarray (n,)
         Of a rolling row: the place of its contact among the n rows; else -1.
+    patch : ndarray (n,)
+        Places among the n rows of the first rows of patches.
     entries : ndarray (2, n)
         Numbers of entries on the master, and of all.
     triple, operator : ndarray
@@ -50,6 +52,7 @@ class PackedRows:
     constraints: dict[str, np.ndarray]
     sides: np.ndarray
     contact: np.ndarray
+    patch: np.ndarray
     entries: np.ndarray
     triple: np.ndarray
     operator: np.ndarray
@@ -85,6 +88,7 @@ def pack(part: Part, local: LocalDynamics, counted: np.ndarray, needed: np.ndarr
         {name: getattr(constraints, name)[order] for name in CONSTRAINT_COLUMNS},
         np.array([ids[constraints.master[order]], ids[constraints.slave[order]]]),
         place[rows.contact[counted]],
+        place[rows.patch[counted]],
         np.array([rows.slave_entry[counted] - first, last - first]),
         part.triples[local.entries.triple[at]], local.entries.operator[..., at],
         part.first_identifier,
@@ -156,6 +160,7 @@ class GatheredRows(LocalDynamics):
         contact = np.concatenate([np.append(place, -1)[packed.contact] for place, packed in zip(places, several)])[where]
         contact[np.concatenate([packed.contact for packed in several])[where] < 0] = -1
         self.rows.contact[: self.n] = contact
+        self.rows.patch[: self.n] = np.concatenate([place[packed.patch] for place, packed in zip(places, several)])[where]
         self.rows.lost[: self.n] = 0
         self._take_entries(several, where)
         keys = np.concatenate([packed.keys[:, :count] for packed, count in zip(several, counts)], axis=1)[:, where]

@@ -41,7 +41,9 @@ class GatheredSolver(PartSweeps):
         """Compute reactions and velocities of the rows on own bodies."""
         self._regard_all(local)
         self._find_rows(local)
-        return self._solve_together(local)
+        report = self._solve_together(local)
+        self._leave_to_others(local)
+        return report
 
     def _solve_together(self, local) -> SolverReport:
         """Solve for all rows in one process; tell the others what it has found, and apply the failure policy in all."""
@@ -64,8 +66,12 @@ class GatheredSolver(PartSweeps):
 
     def _solve_gathered(self, rows) -> SolverReport:
         """Solve for the reactions of all rows."""
-        alone = isinstance(self.given, GaussSeidelSolver)
-        return contradictory_rows.solve(self.given, rows, self.given.solve_alone if alone else self.given.solve)
+        given = self.given
+        if not isinstance(given, GaussSeidelSolver):
+            return contradictory_rows.solve(given, rows, given.solve)
+        report = contradictory_rows.solve(given, rows, given.solve_alone)
+        given.explain(rows, report)
+        return report
 
     @staticmethod
     def _take(local, mine: np.ndarray, found: np.ndarray) -> None:
@@ -99,8 +105,11 @@ class IslandSolver(GatheredSolver):
         islands.collect(local, self.counted, self.held, given.stored_form, homes_of_islands(self.part, self.whole.bodies, self.ends, self.counted))
         report = given.by_islands(islands.rows)
         if report is None:
-            return self._solve_together(local)
+            report = self._solve_together(local)
+            self._leave_to_others(local)
+            return report
         self._take(local, islands.mine, islands.spread(results_of(islands.rows), NUMBERS))
+        self._leave_to_others(local)
         if report.status != "OK":
             self._all.collect(local, self.counted, self.held, False)  # so that messages can name any row
         return report

@@ -18,14 +18,13 @@ from ..bodies.table import conf_triples, velo_triples
 from ..constraints.table import ConstraintKind, ConstraintTable
 from ..contact.workspace import workspace_of
 from ..errors import SolfecError
-from ..kinds import BodyKind, Motor, Scheme, SurfaceModel
+from ..kinds import BodyKind, Motor, RowKind, Scheme
 from ..solvers.joint_shares import rows_in_loops
 from ..tables import ranges
 from .communicator import Communicator
 from .partition import Partition
 from .shared_joints import SharedJoints
 
-UNSHARED = (SurfaceModel.COHESIVE,)  # surface models whose contacts depend on one another
 CARRIED = ("momentum", "energy")  # columns of the body table that a step changes, besides triples
 CLUSTER = 16  # bodies of a process whose common box stands for them when copies are chosen
 MOST_CLUSTERS = 512  # of a process
@@ -128,8 +127,10 @@ class Part:
         Identifiers of bodies of `mine` that have left the scene in the last step.
     opening : list of tuple of int
         Own bodies that crack after the last step, ascending, and numbers of the cracks that open.
-    linked, breakable : bool
-        Whether the whole model has constraints of the user, and ones that break.
+    ended : ndarray of int
+        Rows of contacts that it counts and whose cohesion has ended in the last step.
+    linked, breakable, bonding : bool
+        Whether the whole model has constraints of the user, ones that break, and materials with cohesion.
 
     Raises
     ------
@@ -149,7 +150,9 @@ class Part:
         if world.size > 1:
             model.bodies.rank = world.rank
         self.elsewhere, self.lost, self.opening = SharedJoints(self), np.zeros(0, np.int64), []
+        self.ended = np.zeros(0, int)
         self._note_constraints()
+        self.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
         model.states.update_shapes()
         places = self.places(model.bodies.view("kind") != BodyKind.OBSTACLE)
         ids = model.bodies.view("id").copy()
@@ -316,7 +319,25 @@ class Part:
         self._note_touching()
         self.first_identifier = model.constraints.next_id
         model.advance(solver, self.elsewhere)
-        self.first_new = model.geometry.workspace.first_new - (users - model.constraints.user_count)  # constraints of the user may be gone
+        gone = users - model.constraints.user_count  # constraints of the user
+        self.first_new = model.geometry.workspace.first_new - gone
+        if self.bonding:
+            self.ended = self._find_ended(gone)
+
+    def _find_ended(self, gone: int) -> np.ndarray:
+        """Return `ended`, after a step in which so many constraints of the user have gone."""
+        local = self.model.local_dynamics
+        contacts, cohesion = slice(local.contacts), self.model.constraints.cohesion
+        order = local.rows.order[contacts] - gone
+        weakened = local.rows.kind[contacts] == RowKind.COHESIVE
+        ended = order[(local.rows.lost[contacts] > 0) | weakened & ~(cohesion[order] > 0.0)]
+        return ended[self.counts(ended)]
+
+    def end_bonds(self) -> None:
+        """End the cohesion of contacts between copies where their owners have found that it ends."""
+        constraints = self.model.constraints
+        gone = np.concatenate(self.world.gathered(constraints.id[self.ended]))
+        constraints.view("cohesion")[np.isin(constraints.view("id"), gone)] = 0.0
 
     def copy(self, columns: np.ndarray, first: np.ndarray, width: np.ndarray) -> None:
         """Copy columns first[b] .. first[b] + width[b] - 1 of bodies that others own from their owners."""
@@ -405,14 +426,11 @@ def is_implicit(bodies) -> np.ndarray:
 
 def check(model) -> None:
     """Raise SolfecError for features that several processes do not support yet."""
-    cohesive = np.isin(model.surface_materials.view("model"), UNSHARED)
     _refuse_functions(model.constraints)
     refused = {
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),
-        "cracks that have a fracture energy": any(crack.energy > 0.0 for cracks in model.cracks.of_body.values() for crack in cracks),
         "fracture checks": bool(model.bodies.view("fracture_check").any()),
-        f"the surface model {SurfaceModel(int(model.surface_materials.model[np.argmax(cohesive)])).name!r}": bool(cohesive.any()),
     }
     for what, present in refused.items():
         if present:

@@ -9,6 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from .. import _kernels
+from ..kinds import RowKind
 from ..solvers.constraint_solver import ConstraintSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
@@ -69,8 +70,26 @@ class PartSweeps(ConstraintSolver):
         self._choose_rows(local, 0, self.given)
         self.part.model.timings["GSINIT"] += perf_counter() - began
         report = self._iterate(local, self.given)
+        self._explain(local, report)
         self.given.take(local, report, self._agreed)
+        self._leave_to_others(local)
         return report
+
+    def _explain(self, local, report: SolverReport) -> None:
+        """Give the report of a solution that failed the cause that any process finds."""
+        self.given.explain(local, report)
+        if report.status != "OK" and self.part.bonding:
+            report.cause = max(self.part.world.gathered(report.cause))
+
+    def _leave_to_others(self, local) -> None:
+        """Let contacts on copies alone keep their cohesion: others have their reactions, and tell where cohesion ends (`Part.end_bonds`)."""
+        if not self.part.bonding:
+            return
+        foreign = np.ones(local.n, bool)
+        foreign[self.held] = False
+        rows = np.flatnonzero(foreign[: local.contacts])
+        local.rows.lost[rows] = 0
+        local.rows.kind[rows[local.rows.kind[rows] == RowKind.COHESIVE]] = RowKind.OPEN  # whose damage does not grow
 
     def share(self, local) -> None:
         """Give redundant joints reactions of least norm: one process gets the rows of all joints in loops."""
@@ -362,6 +381,7 @@ class PartPenalty(PartSweeps):
         velocities = local.rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
         self._regard_all(local)
         self._find_rows(local)
+        self._leave_to_others(local)
         if self.part.linked:
             self._choose_rows(local, contacts)
             report = self._iterate(local, self.given.bilateral, whole=False)

@@ -196,8 +196,15 @@ class GaussSeidelSolver(ConstraintSolver):
             The callback of the 'CALLBACK' policy returned 0.
         """
         report = self.solve_alone(local)
+        self.explain(local, report)
         self.take(local, report)
         return report
+
+    @staticmethod
+    def explain(local: LocalDynamics, report: SolverReport) -> None:
+        """Give the report of a solution that failed the cause that sweeps cannot follow bonds, if these rows show it and no other is known."""
+        if report.status != "OK" and not report.cause and local.peels():
+            report.cause = PEELING
 
     def take(self, local: LocalDynamics, report: SolverReport, agreed: Callable[[str], str] = str) -> None:
         """Record the outcome of a solution, apply the failure policy, and warn of contradictions.
@@ -209,7 +216,6 @@ class GaussSeidelSolver(ConstraintSolver):
         if self.itershist is not None:
             self.itershist.append(self.iters)
         if report.status != "OK":
-            report.cause = report.cause or (PEELING if local.peels() else "")
             self._fail(local, report, agreed)
         elif report.residual > SUSPICIOUS:
             self._warn_of_contradiction(local, agreed)

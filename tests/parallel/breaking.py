@@ -1,21 +1,28 @@
 """Models whose bodies crack, for tests of parts: each function returns a Scene."""
 
+import math
+
 from deformable import CUBE, Soft
-from jointed import X, Z
+from jointed import Scene, X, Z
 
 from solfec import (
     BODY,
     CONTACT_EXCLUDE_BODIES,
     FIX_POINT,
     FORCE,
+    GRAVITY,
     HEX,
     INITIAL_VELOCITY,
     PRESSURE,
     PUT_SPRING,
     SIMPLIFIED_CRACK,
+    SURFACE_MATERIAL,
     TIME_SERIES,
     WELD,
 )
+
+COHESIVE = {"model": "COHESIVE", "ft": 3e4, "Gf": 5.0, "friction": 0.5}
+GLUED = {"model": "SIGNORINI_COULOMB", "cohesion": 3e4, "friction": 0.5}
 
 
 def cracking(energy=0.0, **options):
@@ -87,4 +94,46 @@ def bursts():
     for k in range(5):
         bar = bar_of(scene, (k, 0, 0), (0.6, 0.2, 0.2), velocity=(0, 0, 0), spin=(0, 0, 20))
         SIMPLIFIED_CRACK(bar, (k + 0.3, 0.1, 0.1), X, (4, 5), "TENSILE", ft=1e3, average=0.002)
+    return scene
+
+
+def bonded_cracks():
+    """Bodies that crack, whose new faces are bonded, and some of whose bonds break."""
+    return cracking(0.1, contacts="MANIFOLD")
+
+
+def wall(material=COHESIVE, rows=3, columns=4):
+    """A wall of bricks that are bonded where they touch at time 0, which falls on a floor, and balls that strike it."""
+    scene = Soft(contacts="MANIFOLD")
+    scene.box((0, 0, -0.5), (4, 4, 0.5), kind="OBSTACLE")
+    SURFACE_MATERIAL(scene.solfec, friction=0.3)
+    SURFACE_MATERIAL(scene.solfec, 5, 5, **material)
+    for i in range(rows):
+        for j in range(columns):
+            scene.box((0.4 * j + 0.2 * (i % 2), 0, 0.105 + 0.2 * i), (0.2, 0.1, 0.1), velocity=(0, 0, -2), surface=5)
+    for k in range(3):
+        scene.ball((0.6 * k, -0.35, 0.3 + 0.1 * k), velocity=(0, 5, -1))
+    return scene
+
+
+def glued_pairs():
+    """Pairs of balls that are glued at their points, pulled and sheared by forces that grow."""
+    scene = Scene()
+    GRAVITY(scene.solfec, (0, 0, 0))
+    SURFACE_MATERIAL(scene.solfec, model="SIGNORINI_COULOMB", friction=0.5, cohesion=2e3)
+    for k in range(6):
+        angle, force = 0.3 * (k % 3), TIME_SERIES([0, 0, 0.02, 2e3 * (k + 1)])
+        for x, sign in ((0, -1), (0.4, 1)):
+            FORCE(scene.ball((x, k, 0)), "SPATIAL", (x, k, 0), (sign * math.cos(angle), -sign * math.sin(angle), 0), force)
+    return scene
+
+
+def two_blocks(strength=1e5, energy=100.0):
+    """Blocks of a face of 1 m^2 that are bonded, and pulled apart by slightly more than the bond carries."""
+    scene = Scene(step=2e-4, contacts="MANIFOLD")
+    GRAVITY(scene.solfec, (0, 0, 0))
+    SURFACE_MATERIAL(scene.solfec, model="COHESIVE", ft=strength, Gf=energy, friction=0.6)
+    for side in (-1, 1):
+        block = scene.box((0.5 * side, 0, 0), (0.5, 0.5, 0.5))
+        FORCE(block, "SPATIAL", (0.5 * side, 0, 0), (side, 0, 0), 1.02 * strength)
     return scene

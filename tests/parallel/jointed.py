@@ -49,9 +49,9 @@ class Scene:
         self.bulk = BULK_MATERIAL(self.solfec, density=1e3)
         GRAVITY(self.solfec, (0, 0, -10))
 
-    def box(self, centre, half=(0.2, 0.2, 0.2), kind="RIGID", velocity=(0, 0, 0), spin=(0, 0, 0)):
+    def box(self, centre, half=(0.2, 0.2, 0.2), kind="RIGID", velocity=(0, 0, 0), spin=(0, 0, 0), surface=1):
         corners = [tuple(c + s * h for c, s, h in zip(centre, signs, half)) for signs in itertools.product((-1, 1), repeat=3)]
-        body = BODY(self.solfec, kind, HULL(corners, 1, 1), self.bulk)
+        body = BODY(self.solfec, kind, HULL(corners, 1, surface), self.bulk)
         if kind == "RIGID":
             INITIAL_VELOCITY(body, velocity, spin)
         return body

@@ -1,6 +1,7 @@
 """Bodies that crack in models that run divided among several owners; in threads of one process."""
 
 import copy
+import itertools
 
 import breaking
 import numpy as np
@@ -8,14 +9,17 @@ import pytest
 from courses import NOTHING, contents, course, rounded
 from processes import spmd
 from test_divided_bodies import OFTEN, quick
+from test_gathered import by_keys, serial
 
 from solfec import divided
 from solfec.divided import Divided
 from solfec.lives import Cause
 from solfec.parallel.colours import hashes
 from solfec.parallel.partition import Balance, Partition
+from solfec.results.records import constraint_records
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.newton import NewtonSolver
 from solfec.solvers.unsolved import UnsolvedSteps
 
 pytestmark = pytest.mark.usefixtures("fresh_session")
@@ -32,6 +36,85 @@ def test_bodies_crack_in_any_number_of_processes_as_in_one(size, steps):
     deaths = [event for event in model.lives.events if not event.born]
     assert all(event.cause == Cause.CRACK for event in deaths) and len({event.step for event in deaths}) > 4
     assert {model.lives.parents.get(event.body, 0) > 0 for event in deaths} == {False, True}  # fragments crack, too
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_bonds_of_new_faces_break_in_any_number_of_processes_as_in_one(size):
+    model = breaking.bonded_cracks().model
+    whole, _ = course(model, 1, 40, looks=5, make=quick)
+    assert course(model, size, 40, looks=5, balance=OFTEN, make=quick)[0] == whole
+    damaged = np.frombuffer(whole[-1][1], constraint_records(model.constraints, model).dtype)["damage"]
+    assert (damaged > 0).sum() > 20 and (damaged == 1).any()
+
+
+@pytest.mark.parametrize(("material", "size"), [("COHESIVE", 3), *(pytest.param(*case, marks=pytest.mark.slow) for case in itertools.product(("COHESIVE", "GLUED"), (2, 4, 7)))])
+def test_bonds_break_in_any_number_of_processes_as_in_one(material, size):
+    """Also in steps that sweeps cannot solve, of which all processes give the same cause."""
+    model = breaking.wall(getattr(breaking, material)).model
+    whole, _ = course(model, 1, 12, looks=3, make=quick)
+    assert course(model, size, 12, looks=3, balance=OFTEN, make=quick)[0] == whole
+    assert "bonds soften" in whole[1][-1] or material == "GLUED"
+    kind = constraint_records(model.constraints, model).dtype
+    bonds = [(np.frombuffer(records, kind)["cohesion"] > 0).sum() for _, records, *_ in whole]
+    assert bonds[0] > bonds[-1] and (bonds[0] > 80 or material == "GLUED")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [AutoSolver, NewtonSolver, by_keys])
+@pytest.mark.parametrize("material", ["COHESIVE", "GLUED"])
+def test_solvers_of_the_whole_break_bonds_as_in_a_serial_run(make, material):
+    model = breaking.wall(getattr(breaking, material)).model
+    parts = course(model, 3, 12, looks=2, balance=OFTEN, make=make)[0]
+    assert rounded(parts, model) == rounded(serial(model, 12, make(), looks=2), model)
+
+
+@pytest.mark.parametrize("make", [AutoSolver, *(pytest.param(make, marks=pytest.mark.slow) for make in (NewtonSolver, by_keys))])
+def test_glue_at_single_points_ends_as_in_a_serial_run(make):
+    model = breaking.glued_pairs().model
+    parts = course(model, 2, 6, looks=1, make=make)[0]
+    assert rounded(parts, model) == rounded(serial(model, 6, make(), looks=1), model)
+    assert 0 < (model.constraints.view("cohesion") > 0).sum() < 6
+
+
+@pytest.mark.parametrize("make", [quick, pytest.param(AutoSolver, marks=pytest.mark.slow)])
+def test_bonds_between_copies_end_where_owners_find_that_they_end(make):
+    """They decide which contacts beside them are redundant."""
+    copies = [breaking.wall().model for _ in range(3)]
+
+    def differing(world):
+        whole, wrong, foreign = copies[world.rank], 0, 0
+        run = Divided(whole, world, make(), Balance(), NOTHING)
+        for _ in range(7):
+            run.advance()
+            run.show()
+            known = dict(zip(whole.constraints.view("id").tolist(), whole.constraints.view("cohesion").tolist()))
+            here = run.part.model.constraints
+            wrong += sum(known[number] != value for number, value in zip(here.view("id").tolist(), here.view("cohesion").tolist()))
+            foreign += int(((here.view("cohesion") > 0) & ~run.part.holds(np.arange(here.n))).sum())
+        return wrong, foreign
+
+    found = spmd(3, differing)
+    assert [wrong for wrong, _ in found] == [0, 0, 0] and min(foreign for _, foreign in found) > 10
+
+
+def test_a_bond_between_bodies_of_two_processes_takes_its_fracture_energy():
+    """They are 100 J for a face of 1 m^2; a bond that breaks in some 60 steps takes a few of them less."""
+    copies = [breaking.two_blocks().model for _ in range(2)]
+
+    def run(world):
+        course, steps = Divided(copies[world.rank], world, quick(), Balance(), NOTHING), 0
+        assert course.part.sizes == (1, 1)
+        while steps < 200:
+            course.advance()
+            steps += 1
+            if not (course.part.model.constraints.view("cohesion") > 0).any():
+                break
+        return copies[world.rank].contact_energy, steps
+
+    (energy, steps), other = spmd(2, run)
+    assert other == (energy, steps) and 40 < steps < 200
+    assert -100 < energy < -92
 
 
 @pytest.mark.slow

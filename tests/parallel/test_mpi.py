@@ -104,14 +104,18 @@ def test_more_processes_write_what_one_writes(serial, tmp_path, count):
     assert differences(frames_of(serial), frames_of(tmp_path)) == []
 
 
-@pytest.mark.parametrize("count", [2, *(pytest.param(count, marks=pytest.mark.slow) for count in (1, 3, 7))])
-def test_bodies_that_crack_write_what_one_process_writes(count, tmp_path):
-    """Frames with their bodies, causes of births and deaths, shapes, averages of stresses."""
+@pytest.mark.parametrize(
+    ("name", "count", "duration"),
+    [("breaking.bonded_cracks", 2, 0.01), *(pytest.param(name, count, 0.04, marks=pytest.mark.slow) for name in ("breaking.cracking", "breaking.bonded_cracks", "breaking.wall") for count in (1, 2, 3, 7))],
+)  # fmt: skip
+def test_bodies_and_bonds_that_break_write_what_one_process_writes(name, count, duration, tmp_path):
+    """Frames with their bodies, causes of births and deaths, shapes, averages of stresses, and bonds."""
     directories = [tmp_path / name for name in ("one", "many")]
     for directory in directories:
         directory.mkdir()
-    expected = run_serially(directories[0], SCENE % "breaking.cracking" + "RUN (solfec, solver, 0.02)")
-    said, errors = run(count, directories[1], SCENE % "breaking.cracking" + "RUN (solfec, solver, 0.02)")
+    script = SCENE % name + f"RUN (solfec, solver, {duration})"
+    expected = run_serially(directories[0], script)
+    said, errors = run(count, directories[1], script)
     assert not said and errors.split(";")[0] == expected.split(";")[0]  # as many steps are unsolved
     assert differences(*map(frames_of, directories)) == []
 
@@ -242,12 +246,13 @@ def test_a_run_with_joints_or_soft_bodies_is_continued_by_another_number_of_proc
 
 
 @pytest.mark.slow
-def test_a_run_whose_bodies_crack_is_continued_right_after_cracks_have_opened(tmp_path):
-    """By other numbers of processes; serial runs and several processes read the results alike."""
+@pytest.mark.parametrize("name", ["breaking.cracking", "breaking.bonded_cracks"])
+def test_a_run_whose_bodies_crack_is_continued_right_after_cracks_have_opened(name, tmp_path):
+    """By other numbers of processes, also before the new faces are bonded; serial runs and several processes read the results alike."""
     one, many = tmp_path / "one", tmp_path / "many"
     for directory in (one, many):
         directory.mkdir()
-    script = SCENE % "breaking.cracking"
+    script = SCENE % name
     run_serially(one, script + RUN)
     continued(many, script, (2, 3, 2), (15, 23), "max (body.id for body in solfec.bodies)", 1e-6)
     assert_same_frames(many, one)
