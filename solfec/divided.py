@@ -36,7 +36,7 @@ BETTER = 0.95  # largest load of a new partition, over that of the old one, for 
 PATIENCE = 0.1  # seconds between looks for the file STOP
 SHARED = GaussSeidelSolver, PenaltySolver, AutoSolver, NewtonSolver  # solvers of models in parts
 #: Columns in which processes compare the models that they have made: of bodies, of constraints, and of the tables of shapes.
-COMPARED = ("kind", "scheme", "form", "law", "lame", "enhanced", "conserving", "rotation_disabled", "selfcontact", "damping", "mass", "volume", "centre", "tensor")
+COMPARED = ("kind", "scheme", "form", "law", "lame", "enhanced", "conserving", "rotation_disabled", "selfcontact", "fracture_check", "damping", "mass", "volume", "centre", "tensor")
 COMPARED_CONSTRAINTS = ("id", "kind", "R", "length", "strength", "limits", "motor", "drive")
 SHAPES = {
     "vertices": ("reference", "body"),
@@ -167,6 +167,8 @@ class Divided:
         if before is not None:
             model.cracks.keep_sections(before.model.cracks)
             model.swallowed = before.model.swallowed
+        if world.size > 1:
+            model.fractures.give()  # the whole model keeps them
         model.states.update_shapes()
         bodies = model.bodies
         moving = np.flatnonzero(bodies.view("kind") != BodyKind.OBSTACLE)

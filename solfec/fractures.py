@@ -40,7 +40,10 @@ class Fracture:
 
 
 class Fractures:
-    """Records since the last frame, which removes them; `limits` are fracture energies by body."""
+    """Records since the last frame, which removes them; `limits` are fracture energies by body.
+
+    In a part of a model, records are of the bodies that this process moves, since the whole model took them last.
+    """
 
     def __init__(self):
         self.records: list[Fracture] = []
@@ -52,17 +55,26 @@ class Fractures:
         return copied
 
     def look(self, domain) -> None:
-        """Record every body with this option whose energy is high enough."""
+        """Record every body with this option that this process moves and whose energy is high enough."""
         bodies = domain.bodies
         if not (bodies.finite_elements.count and np.count_nonzero(bodies.view("fracture_check"))):
             return
-        asked = np.flatnonzero(bodies.view("fracture_check"))
+        asked = np.flatnonzero((bodies.view("fracture_check") > 0) & bodies.moved_here)
         asked = asked[bodies.kind[asked] == BodyKind.FINITE_ELEMENT]
         if not asked.size:
             return
         reached = bodies.energy[Energy.INTERNAL, asked] >= self.limits(domain, asked)
         for row in asked[reached].tolist():
             self.records.append(record(domain, row))
+
+    def give(self) -> list[Fracture]:
+        """Return all records, and forget them."""
+        given, self.records = self.records, []
+        return given
+
+    def take(self, records: list[Fracture]) -> None:
+        """Add records of several parts, in the order of a model that is whole."""
+        self.records += sorted(records, key=lambda record: (record.step, record.body))
 
     def limits(self, domain, rows: np.ndarray) -> np.ndarray:
         """Return sums over elements of fracture energy per volume times volume, of the bodies in some rows."""

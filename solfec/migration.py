@@ -12,6 +12,7 @@ import numpy as np
 from . import body_packing
 from .bodies.table import conf_triples, velo_triples
 from .body_packing import PackedConstraints
+from .fractures import Fracture
 from .parallel.part import Part, Places
 from .tables import ranges
 
@@ -89,20 +90,23 @@ class State:
     constraints : PackedConstraints
     tensions : dict
         Average tensions across cracks of these bodies.
+    fractures : list of Fracture
+        Records of fracture checks since the last time.
     """
 
     ids: np.ndarray
     columns: dict[str, dict[str, np.ndarray]]
     constraints: PackedConstraints
     tensions: dict[tuple[int, int], float]
+    fractures: list[Fracture]
 
 
 def state_of(part: Part) -> State:
-    """Return the present state of a part."""
+    """Return the present state of a part, which gives away its records of fracture checks."""
     model, rows = part.model, np.flatnonzero(part.mine)
     columns = {name: {c: np.ascontiguousarray(getattr(table, c)[..., k]) for c in listed} for name, table, listed, k in _state_rows(model.bodies, rows)}
     constraints = body_packing.pack_constraints(model, part.counts(np.arange(model.constraints.n)))
-    return State(model.bodies.id[rows], columns, constraints, tensions_of(part))
+    return State(model.bodies.id[rows], columns, constraints, tensions_of(part), model.fractures.give())
 
 
 def take_states(whole, states: list[State]) -> None:
@@ -114,6 +118,7 @@ def take_states(whole, states: list[State]) -> None:
                 getattr(table, column)[..., rows] = state.columns[name][column]
     body_packing.replace_constraints(whole, body_packing.joined_constraints([state.constraints for state in states]))
     whole.cracks.tensions = {key: value for state in states for key, value in state.tensions.items()}
+    whole.fractures.take([record for state in states for record in state.fractures])
 
 
 def _state_rows(bodies, rows: np.ndarray):

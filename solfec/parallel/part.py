@@ -430,7 +430,6 @@ def check(model) -> None:
     refused = {
         "forces by Python functions": model.loads.in_python,
         "functions before and after motion": bool(model.hooks),
-        "fracture checks": bool(model.bodies.view("fracture_check").any()),
     }
     for what, present in refused.items():
         if present:

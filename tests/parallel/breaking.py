@@ -2,7 +2,7 @@
 
 import math
 
-from deformable import CUBE, Soft
+from deformable import CUBE, Soft, cubes
 from jointed import Scene, X, Z
 
 from solfec import (
@@ -136,4 +136,14 @@ def two_blocks(strength=1e5, energy=100.0):
     for side in (-1, 1):
         block = scene.box((0.5 * side, 0, 0), (0.5, 0.5, 0.5))
         FORCE(block, "SPATIAL", (0.5 * side, 0, 0), (side, 0, 0), 1.02 * strength)
+    return scene
+
+
+def checked():
+    """Finite element boxes that strike a floor, balls and one another, some of which have fracture checks; reached in some steps."""
+    scene = cubes()
+    scene.model.bulk_materials[1].fracene = 30.0
+    for body in scene.solfec.bodies:
+        if body.kind == "FINITE_ELEMENT" and body.id % 3:
+            body.fracturecheck = "ON"
     return scene

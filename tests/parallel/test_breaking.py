@@ -15,6 +15,7 @@ from solfec import divided
 from solfec.divided import Divided
 from solfec.lives import Cause
 from solfec.parallel.colours import hashes
+from solfec.parallel.communicator import Alone
 from solfec.parallel.partition import Balance, Partition
 from solfec.results.records import constraint_records
 from solfec.solvers.auto import AutoSolver
@@ -25,7 +26,7 @@ from solfec.solvers.unsolved import UnsolvedSteps
 pytestmark = pytest.mark.usefixtures("fresh_session")
 
 
-@pytest.mark.parametrize(("size", "steps"), [(2, 17), *(pytest.param(size, 40, marks=pytest.mark.slow) for size in (2, 3, 4, 7))])
+@pytest.mark.parametrize(("size", "steps"), [(2, 12), *(pytest.param(size, 40, marks=pytest.mark.slow) for size in (2, 3, 4, 7))])
 def test_bodies_crack_in_any_number_of_processes_as_in_one(size, steps):
     """Fragments have the same identifiers, states, energies, constraints and remaining cracks, after every fifth step."""
     model = breaking.cracking().model
@@ -183,3 +184,32 @@ def test_an_unsolved_step_has_its_name_when_a_body_cracks_in_it():
     copies = [copy.deepcopy(model) for _ in range(2)]
     one, other = spmd(2, told)
     assert "did not reach its accuracy in 1 of" in one[0] and "of body" in one[0] and "of body" in other[0]
+
+
+def recorded(fractures):
+    """Return records of fracture checks as bytes."""
+    return [(one.body, one.time, one.step, *(array.tobytes() for array in (one.displacement, one.radius, one.point, one.reaction))) for one in fractures.records]
+
+
+@pytest.mark.parametrize("size", [2, *(pytest.param(size, marks=pytest.mark.slow) for size in (3, 4, 7))])
+def test_fracture_checks_record_what_they_record_in_one_process(size):
+    """Process 0 has all records when frames are written, also those of bodies that others moved and of times before a callback."""
+
+    def run(world):
+        whole = copies[world.rank]
+        course = Divided(whole, world, quick(), OFTEN, NOTHING)
+        for step in range(30):
+            course.advance()
+            if step == 25:  # a callback
+                course.show()
+                course.take()
+            if step == 28:  # a frame
+                course.collect()
+        course.collect()
+        return recorded(whole.fractures)
+
+    copies = [breaking.checked().model]
+    alone = run(Alone())
+    copies = [breaking.checked().model for _ in range(size)]
+    assert spmd(size, run)[0] == alone
+    assert {record[0] for record in alone} == {2, 13} and len(alone) > 8
