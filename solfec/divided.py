@@ -148,6 +148,14 @@ class Divided:
         part, solver = self._stepped or (self.part, self._solver)
         return self.whole.local_dynamics if part is None else solver.reported(part.model.local_dynamics)
 
+    @property
+    def worst(self) -> Callable[[], str] | None:
+        """Return what names the worst row of the last step, in all processes together; None if one has all rows, or there are none."""
+        part, solver = self._stepped or (self.part, self._solver)
+        if part is None or self.world.size == 1 or not self.statistics.total[COUNTS.index("CONSTRAINTS")]:
+            return None
+        return lambda: solver.worst_row(part.model.local_dynamics, self.whole.report)
+
     # --- division ------------------------------------------------------------------------------------------
 
     def divide(self) -> None:

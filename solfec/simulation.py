@@ -114,7 +114,7 @@ class Course:
         self.model, self._requests = domain, requests
         self.advance = advance or (lambda: domain.advance(solver))
         self.collect = self.show = self.take = self.end = lambda: None  # the whole model is here
-        self.stop, self.statistics = False, None
+        self.stop, self.statistics, self.worst = False, None, None
 
     @property
     def signal(self) -> int | None:
@@ -422,7 +422,7 @@ class Simulation:
                 while True:
                     advance()
                     if domain.unsolved:
-                        unsolved.after_step(course.model, course.reported)
+                        unsolved.after_step(course.model, course.reported, course.worst)
                     if every_step or not domain.time < self._nothing_due_before or course.signal is not None or course.stop:
                         break
                     if perf_counter() - looked >= patience:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..solvers import contradictory_rows, supports
+from ..solvers import contradictory_rows, diagnosis, supports
 from ..solvers.auto import AutoSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import SolverReport
@@ -79,6 +79,10 @@ class GatheredSolver(PartSweeps):
         rows, found = local.rows, found.T
         rows.R[:, mine], rows.U[:, mine], rows.merit[mine], rows.residual[mine] = found[:3], found[3:6], found[6], found[7]
         rows.lost[mine] = found[8].astype(np.int32)
+
+    def worst_row(self, local, report: SolverReport) -> str:
+        """Return the name of the row with the largest residual, which the process that has all rows finds."""
+        return self.part.world.gathered(diagnosis.worst_row(self._all.rows, report) if self._all.here else "")[Gathering.HOME]
 
     def reported(self, local):
         """Return the local dynamics whose rows a report names."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import RowKind
+from ..solvers import diagnosis
 from ..solvers.constraint_solver import ConstraintSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
@@ -107,6 +108,12 @@ class PartSweeps(ConstraintSolver):
     def reported(self, local):
         """Return the local dynamics whose rows a report names."""
         return local
+
+    def worst_row(self, local, report: SolverReport) -> str:
+        """Return the name of the row with the largest residual in any process."""
+        residual, mine = local.rows.residual, self.counted
+        size = np.where(np.isfinite(residual[mine]), residual[mine], np.inf).max(initial=-1.0)
+        return max(self.part.world.gathered((float(size), diagnosis.worst_row(local, report, mine) if mine.size else "")))[1]
 
     def _regard_all(self, local) -> None:
         """Raise `rows.speed` to the velocities of motors and springs of joints in all processes."""

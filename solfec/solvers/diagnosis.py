@@ -21,15 +21,17 @@ def reason(local: LocalDynamics, report: SolverReport) -> str:
     return contradiction(local) or worst_row(local, report)
 
 
-def worst_row(local: LocalDynamics, report: SolverReport) -> str:
-    """Return the name of the constraint that could not be solved, or else of the one with the largest error."""
+def worst_row(local: LocalDynamics, report: SolverReport, rows: np.ndarray | None = None) -> str:
+    """Return the name of the constraint that could not be solved, or else of the one with the largest error, among all rows or these."""
     if report.failed_row >= 0:
         return f"{local.name(report.failed_row)} has no solution: a singular block or a number that is not finite"
-    residual = local.rows.residual[: local.n]
-    worst = int(np.argmax(np.where(np.isfinite(residual), residual, np.inf)))
-    if not np.isfinite(residual[worst]):
+    rows = np.arange(local.n) if rows is None else rows
+    residual = local.rows.residual[rows]
+    place = int(np.argmax(np.where(np.isfinite(residual), residual, np.inf)))
+    worst = int(rows[place])
+    if not np.isfinite(residual[place]):
         return f"{local.name(worst)} has a velocity or a reaction that is not finite"
-    return f"the largest residual, {residual[worst]:g}, is that of {local.name(worst)}"
+    return f"the largest residual, {residual[place]:g}, is that of {local.name(worst)}"
 
 
 class Contradictions:

@@ -30,10 +30,13 @@ class UnsolvedSteps:
         """Begin a run with the step of this number."""
         self._first = step_number
 
-    def after_step(self, model, local) -> None:
-        """Count a step of a model, with these local dynamics, if it was not solved; calls for solved steps may be omitted."""
+    def after_step(self, model, local, worst: Callable[[], str] | None = None) -> None:
+        """Count a step of a model, with these local dynamics, if it was not solved; calls for solved steps may be omitted.
+
+        `worst` returns the name of the worst row of several processes, of which this one may have none.
+        """
         report, time = model.report, model.time
-        if report.status == "OK" or not local.n:
+        if report.status == "OK" or not (local.n or worst):
             return
         self._unsolved += 1
         fault = self._contradictions.new(local) if self._contradictions else ""
@@ -42,7 +45,8 @@ class UnsolvedSteps:
         residual = report.residual if math.isfinite(report.residual) else math.inf
         if residual > self._worst:
             self._worst = residual
-            self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {diagnosis.worst_row(local, report)}{report.cause}"
+            row = worst() if worst else diagnosis.worst_row(local, report)
+            self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {row}{report.cause}"
 
     def end(self, solver: str, step_number: int) -> None:
         """Warn once of unsolved steps up to this number."""

@@ -177,13 +177,13 @@ def test_an_unsolved_step_has_its_name_when_a_body_cracks_in_it():
         run, unsolved = Divided(whole, world, poor, Balance(), NOTHING), UnsolvedSteps(said.append)
         while not whole.lives.events:
             run.advance()
-        unsolved.after_step(run.model, run.reported)
+        unsolved.after_step(run.model, run.reported, run.worst)
         unsolved.end("GAUSS_SEIDEL", whole.step_number)
         return said
 
     copies = [copy.deepcopy(model) for _ in range(2)]
     one, other = spmd(2, told)
-    assert "did not reach its accuracy in 1 of" in one[0] and "of body" in one[0] and "of body" in other[0]
+    assert "did not reach its accuracy in 1 of" in one[0] and "of body 2 and body 1" in one[0] and one == other
 
 
 def recorded(fractures):

@@ -197,6 +197,30 @@ def test_any_row_of_a_step_that_is_not_solved_has_its_name():
     assert spmd(3, fault)[0] == ["AUTO_SOLVER: constraint 6 (FIXPNT) of body 6 and constraint 7 (VELODIR) of body 6 contradict one another"]
 
 
+def test_steps_that_are_not_solved_count_where_process_0_has_no_rows():
+    """All processes name the row that is worst."""
+    scene = Scene()
+    scene.box((6, 0, -0.5), (3, 3, 0.5), kind="OBSTACLE")
+    for k in range(4):
+        scene.ball((-3 * k, 0, 5))
+        scene.box((5 + 0.3 * k, 0.05 * k, 0.2 + 0.39 * k), velocity=(0, 0, -1))
+    copies = [copy.deepcopy(scene.model) for _ in range(2)]
+
+    def told(world):
+        solver, said, rows = GaussSeidelSolver(1e-16, 1), [], 0
+        solver.colouring = "ON"
+        run, unsolved = Divided(copies[world.rank], world, solver, Balance(), NOTHING), UnsolvedSteps(said.append)
+        for _ in range(3):
+            run.advance()
+            rows += run.reported.n
+            unsolved.after_step(run.model, run.reported, run.worst)
+        unsolved.end("GAUSS_SEIDEL", 3)
+        return rows, said
+
+    (none, one), (some, other) = spmd(2, told)
+    assert none == 0 < some and one == other and "in 3 of 3 steps" in one[0] and "is that of constraint" in one[0]
+
+
 def test_solvers_tell_all_processes_what_they_have_found():
     copies = [jointed.mechanisms().model for _ in range(2)]
 
