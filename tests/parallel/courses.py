@@ -24,7 +24,7 @@ def contents(model):
     """What a frame stores of a model."""
     bodies = model.bodies
     columns = [bodies.view("id"), bodies.view("energy"), bodies.view("momentum"), bodies.configurations.view("conf"), bodies.triples.view("velo")]
-    lives = repr(model.lives.events), repr(model.cracks.tensions), repr(model.cracks.of_body), repr(model.edited_energy.total)
+    lives = repr(model.lives.events), repr(model.cracks.tensions), repr((model.cracks.of_body, model.cracks.faces)), repr(model.edited_energy.total)
     scalars = model.time, model.step_number, model.contact_energy, model.friction_energy, model.sparsified, model.constraints.next_id
     return [*(column.tobytes() for column in columns), *lives], constraint_records(model.constraints, model).tobytes(), scalars, repr(model.report)
 
