@@ -103,7 +103,6 @@ class Divided:
         self._tree: Partition | None = None
         self.part: Part | None = None
         self._solver: PartSweeps | None = None  # of parts
-        self._stepped: tuple | None = None  # the part and the solver that have made the last step, if parts have been made anew since
         self._told: set[str] = set()  # contradictions of constraints of which users know
         self._compare()
         self.divide()
@@ -139,22 +138,19 @@ class Divided:
     @property
     def model(self):
         """The model that has the local dynamics of the last step."""
-        part = self._stepped[0] if self._stepped else self.part
-        return self.whole if part is None else part.model
+        return self.whole if self.part is None else self.part.model
 
     @property
     def reported(self):
         """The local dynamics whose rows the report of the last step names."""
-        part, solver = self._stepped or (self.part, self._solver)
-        return self.whole.local_dynamics if part is None else solver.reported(part.model.local_dynamics)
+        return self.whole.local_dynamics if self.part is None else self._solver.reported(self.part.model.local_dynamics)
 
     @property
     def worst(self) -> Callable[[], str] | None:
         """Return what names the worst row of the last step, in all processes together; None if one has all rows, or there are none."""
-        part, solver = self._stepped or (self.part, self._solver)
-        if part is None or self.world.size == 1 or not self.statistics.total[COUNTS.index("CONSTRAINTS")]:
+        if self.part is None or self.world.size == 1 or not self.statistics.total[COUNTS.index("CONSTRAINTS")]:
             return None
-        return lambda: solver.worst_row(part.model.local_dynamics, self.whole.report)
+        return lambda: self._solver.worst_row(self.part.model.local_dynamics, self.whole.report)
 
     # --- division ------------------------------------------------------------------------------------------
 
@@ -243,7 +239,7 @@ class Divided:
             self.whole.advance(self.solver)
             self.constraints, self.signal = self.whole.constraints.n, self.requests.signal()
             return
-        self._stepped, model = None, self.part.model
+        model = self.part.model
         contact_energy, friction_energy = self.whole.contact_energy, self.whole.friction_energy
         self._make_sure()
         self.part.step(self._solver)
@@ -283,14 +279,17 @@ class Divided:
 
     def _change_bodies(self) -> None:
         """Remove bodies that have left the scene from the whole model, and open cracks in it; then make parts anew."""
-        whole, part, found = self.whole, self.part, self.world.gathered((self.part.lost, self.part.opening))
+        whole, found = self.whole, self.world.gathered((self.part.lost, self.part.opening))
+        if worst := self.worst:
+            whole.report.worst = "" if whole.report.status == "OK" else worst()
+        else:
+            whole.name_worst_row()
         self.show()
         gone = np.concatenate([lost for lost, _ in found])
         whole.remove_lost(np.isin(whole.bodies.view("id"), gone))
         opening = sorted(crack for _, several in found for crack in several)
         fragments.open_cracks(whole, [crack for crack in opening if whole.is_alive(crack[0])])
         self.constraints = whole.constraints.n
-        self._stepped = part, self._solver
         self.divide()
 
     def _agree(self, others: np.ndarray) -> np.ndarray:

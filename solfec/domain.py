@@ -35,6 +35,7 @@ from .lives import Cause, Event, Lives
 from .motion_hooks import Hooks
 from .shapes import primitives
 from .shapes.mesh import Mesh
+from .solvers import diagnosis
 from .solvers.joint_shares import JointShares
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
@@ -189,8 +190,9 @@ class Domain:
         self._finish_joints(elsewhere)
         self.fractures.look(self)
         self._remove_overloaded_and_lost(elsewhere)
-        if self.cracks.of_body:
-            fragments.open_cracks(self, elsewhere.opening(fragments.opening_cracks(self)))
+        if self.cracks.of_body and (opening := elsewhere.opening(fragments.opening_cracks(self))):
+            self.name_worst_row()
+            fragments.open_cracks(self, opening)
         if self.hooks.after:
             self.hooks.call_after(self)
 
@@ -237,6 +239,11 @@ class Domain:
         """Whether the constraints of the last step were not solved to the requested accuracy."""
         return self.report is not None and self.report.status != "OK"
 
+    def name_worst_row(self) -> None:
+        """Keep the name of the worst row of a step that was not solved, before bodies go and rows move."""
+        if self.unsolved and self.local_dynamics.n and not self.report.worst:
+            self.report.worst = diagnosis.worst_row(self.local_dynamics, self.report)
+
     @property
     def within_step(self) -> bool:
         """Whether a step is in progress, as for callbacks within it."""
@@ -255,6 +262,7 @@ class Domain:
         if self.extents is not None:
             outside = elsewhere.outside(motion.find_outside(self.bodies, self.extents))
             if outside is not None:
+                self.name_worst_row()
                 self.remove_lost(outside)
 
     def remove_lost(self, outside: np.ndarray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 STATUS = ("OK", "DIVERGED", "DIAGONAL_DIVERGED", "DIAGONAL_FAILED")  # by the numbers that kernels return
 
@@ -35,6 +35,8 @@ class SolverReport:
         Of sweeps by colours: their number, of constraints or (variants of sweeps) of processes.
     sets : tuple of int
         Of sweeps by colours of processes: numbers of top, middle, bottom and inner rows of all processes (docs/parallel.md).
+    worst : str
+        Of a step that was not solved: the name of the row with the largest error, if bodies have gone since and rows have moved.
     """
 
     iterations: int
@@ -48,3 +50,4 @@ class SolverReport:
     cause: str = ""
     colours: int = 0
     sets: tuple[int, ...] = (0, 0, 0, 0)
+    worst: str = field(default="", repr=False, compare=False)

@@ -36,7 +36,7 @@ class UnsolvedSteps:
         `worst` returns the name of the worst row of several processes, of which this one may have none.
         """
         report, time = model.report, model.time
-        if report.status == "OK" or not (local.n or worst):
+        if report.status == "OK" or not (local.n or worst or report.worst):
             return
         self._unsolved += 1
         fault = self._contradictions.new(local) if self._contradictions else ""
@@ -45,7 +45,7 @@ class UnsolvedSteps:
         residual = report.residual if math.isfinite(report.residual) else math.inf
         if residual > self._worst:
             self._worst = residual
-            row = worst() if worst else diagnosis.worst_row(local, report)
+            row = report.worst or (worst() if worst else diagnosis.worst_row(local, report))
             self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {row}{report.cause}"
 
     def end(self, solver: str, step_number: int) -> None:
