@@ -29,6 +29,8 @@ module newton
   real(dp), parameter :: farthest = 32.0_dp  !< changes of damage that are made at once
   real(dp), parameter :: redundancy = 1.0e-6_dp !< part of the mean diagonal of W that direct solutions add, since points may be redundant
   real(dp), parameter :: lift = 1.0e-3_dp     !< part of the mean diagonal of W that regularises a stagnant iteration
+  real(dp), parameter :: breakdown = 1.0e-8_dp  !< part of the largest pivot of GMRES below which a direction is one of reactions alone
+  real(dp), parameter :: beyond_measure = 1.0e6_dp  !< growth of the merit, 1 without reactions, after which a step is taken back
   integer, parameter :: halvings = 6         !< of a step along a direction that is solved for directly
   real(dp), parameter :: descent = 1.0e-4_dp  !< least decrease of the residual, relative to the length of the step
   real(dp), parameter :: affordable = 1.0e7_dp  !< products of blocks up to which the linear system is factorised
@@ -255,6 +257,7 @@ contains
     integer(i4), intent(in) :: maxiter, maxmatvec
     integer(i4), intent(inout) :: iterations, failed
     real(dp) :: added, halved, goal
+    logical :: ran_away
     integer(i4) :: since
 
     goal = it%asked%meritval*merge(of_held, 1.0_dp, it%holds)
@@ -278,8 +281,8 @@ contains
         if (it%direct) then
           call take_shortened_step(it)
         else
-          call take_step(n, rows%kind, rows%block, it%vectors(:,:,v_step), rows%R)
-          call take_measure(it)
+          call take_whole_step(it, ran_away)
+          if (ran_away) added = max(10.0_dp*added, redundancy*mean_diagonal(n, rows%diagonal))
         end if
         asked%merits(iterations) = it%g
         asked%products(iterations) = it%matvecs
@@ -319,10 +322,13 @@ contains
   end subroutine apply_operator
 
   !> Solves by flexible GMRES, right-preconditioned by the diagonal blocks, from the last dR.
+  !>
+  !> Redundant supports, such as two fixed points of an axle, make the operator singular: a direction along which nothing moves ends the solution, for
+  !> round-off would lead along it without bound.
   subroutine krylov_step(it)
     type(iteration), intent(inout) :: it
-    real(dp) :: triangle(restart+1,restart), cosine(restart), sine(restart), rhs(restart+1), length, target
-    integer(i4) :: made, cycle_size, first_direction, j, i
+    real(dp) :: triangle(restart+1,restart), cosine(restart), sine(restart), rhs(restart+1), length, target, largest
+    integer(i4) :: made, cycle_size, used, first_direction, j, i
 
     associate (n => it%n, vectors => it%vectors, asked => it%asked)
       target = asked%epsilon*sqrt(ordered_dot(n, vectors(:,:,v_rhs), vectors(:,:,v_rhs)))
@@ -335,6 +341,8 @@ contains
         if (.not. length > 0.0_dp .or. made >= asked%linmaxiter .or. (made > 0 .and. length <= target)) exit
         rhs(1) = length
         cycle_size = min(restart, asked%linmaxiter - made)
+        largest = 0.0_dp
+        used = 0
         do j = 1, cycle_size
           call scale(n, 1.0_dp/length, vectors(:,:,v_basis+j-1))
           call precondition(n, it%operator, vectors(:,:,v_basis+j-1), vectors(:,:,first_direction+j))
@@ -347,13 +355,16 @@ contains
           triangle(j+1,j) = length
           call rotate_column(j, cosine, sine, triangle(:,j), rhs)
           made = made + 1
+          largest = max(largest, abs(triangle(j,j)))
+          if (.not. abs(triangle(j,j)) > breakdown*largest) exit   ! along reactions that cause no motion
+          used = j
           if (.not. length > 0.0_dp .or. abs(rhs(j+1)) <= target .or. j == cycle_size) exit
         end do
-        call back_substitute(j, restart + 1, triangle, rhs)
-        do i = 1, j
+        call back_substitute(used, restart + 1, triangle, rhs)
+        do i = 1, used
           call add_scaled(n, rhs(i), vectors(:,:,first_direction+i), vectors(:,:,v_step))
         end do
-        if (made >= asked%linmaxiter .or. j < cycle_size) exit
+        if (made >= asked%linmaxiter .or. used < cycle_size) exit
       end do
     end associate
   end subroutine krylov_step
@@ -423,6 +434,26 @@ contains
       call krylov_step(it)
     end if
   end subroutine direct_step
+
+  !> Computes R = P(R + dR), unless that is without all measure: where the operator is close to singular, as of a hinged lever that rests on
+  !> faces, a direction may lead to reactions that cause no motion, of any size.  Then reactions stay.
+  subroutine take_whole_step(it, ran_away)
+    type(iteration), intent(inout) :: it
+    logical, intent(out) :: ran_away
+    real(dp) :: start(3,0:it%n-1), before
+
+    associate (rows => it%loc%rows, n => it%n)
+      start = rows%R(:,0:n-1)
+      before = it%g
+      call take_step(n, rows%kind, rows%block, it%vectors(:,:,v_step), rows%R)
+      call take_measure(it)
+      ran_away = it%g > beyond_measure*max(before, 1.0_dp) .and. it%asked%averaged == 0
+      if (.not. ran_away) return
+      rows%R(:,0:n-1) = start
+      it%vectors(:,:,v_step) = 0.0_dp
+      call take_measure(it)
+    end associate
+  end subroutine take_whole_step
 
   !> Computes R = P(R + t dR) with t = 1, or halved until the residual falls.
   subroutine take_shortened_step(it)

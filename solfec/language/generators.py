@@ -167,7 +167,7 @@ def TETRAHEDRALIZE(
 
     if not isinstance(shape, (str, MESH)):
         raise BadType(f"'shape' must be a MESH object or the path of a file, not {checks.kind_of(shape)}")
-    path = checks.string(path, "path")
+    path = checks.path(path, "path")
     volume = None if volume is None else checks.positive(volume, "volume")
     quality = None if quality is None else checks.number(quality, "quality")
     if quality is not None and not quality > 1.0:

@@ -10,7 +10,7 @@ from .mesh import Mesh
 from .polyhedron import Polyhedron
 
 CORNERS = ((-1, -1), (1, -1), (1, 1), (-1, 1))  # of a rectangle, counter-clockwise seen from above
-BOX_FACES = ((3, 2, 1, 0), (0, 4, 7, 3), (2, 3, 7, 6), (1, 2, 6, 5), (0, 1, 5, 4), (4, 5, 6, 7))
+BOX_FACES = ((3, 2, 1, 0), (0, 4, 7, 3), (2, 3, 7, 6), (1, 2, 6, 5), (0, 1, 5, 4), tuple(range(4, 8)))
 """Faces of a hexahedron in the order of HEX: z low, x low, y high, x high, y low, z high."""
 
 
