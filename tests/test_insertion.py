@@ -294,6 +294,16 @@ def test_meshes_of_one_shape_share_checks_until_their_nodes_are_changed():
         model.insert_body(BodyKind.FINITE_ELEMENT, [again], SOFT, form=Form.TL)
 
 
+@pytest.fixture
+def one_thread():
+    """Processor time of several threads is that of all."""
+    before = int(_kernels.threads.get_threads())
+    _kernels.threads.set_threads(1)
+    yield
+    _kernels.threads.set_threads(before)
+
+
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")
 @pytest.mark.parametrize("kind", ["spheres", "cubes", "TL"])
 def test_a_body_among_many_costs_hardly_more_than_one_among_few(kind):
@@ -303,6 +313,7 @@ def test_a_body_among_many_costs_hardly_more_than_one_among_few(kind):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")
 @pytest.mark.parametrize("kind", ["spheres", "cubes"])
 def test_a_body_among_a_thousand_costs_at_most_a_third_of_a_millisecond_more(kind):
