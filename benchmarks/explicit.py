@@ -1,18 +1,19 @@
 """Speed of the explicit engine's whole steps, with the machine's bounds beside it; prints JSON.
 
-    python benchmarks/explicit.py [--seconds 4]
+    python benchmarks/explicit.py [--seconds 4] [--wall]
 
 Rows say besides how many bytes a step moves between memory and the processor for a spring or contact, and how many of them a second the
 bandwidth of one thread, and its fastest arithmetic, allow; a model that caches hold can be faster than memory.  Speeds are those of a
 thread, in processor seconds summed over all of them, which other work on the machine changes less than the wall clock's; with
-OMP_WAIT_POLICY=passive waiting costs none.  Threads are those of OMP_NUM_THREADS; the quotient of the speeds with two threads and with one,
-times two, is what two free cores gain.
+OMP_WAIT_POLICY=passive waiting costs none.  Threads are those of OMP_NUM_THREADS.  With --wall speeds are those of all threads together by the
+wall clock, whose quotient with two threads and with one is what two free cores gain on a machine that does nothing else.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from time import perf_counter, process_time
 
 import machine
@@ -68,17 +69,17 @@ def packing(side: int) -> Model:
     return model
 
 
-def seconds_of_step(model: Model, seconds: float) -> float:
-    """Shortest processor time of a step, over calls of the kernel of about a tenth of `seconds`."""
+def seconds_of_step(model: Model, seconds: float, clock: Callable[[], float]) -> float:
+    """Shortest time of a step by a clock, over calls of the kernel of about a tenth of `seconds`."""
     run = Run(model, 1e9, 1e-4, Intervals(np.inf, np.inf))
     run.begin()
     run.advance(2)
     handles, samples, best, count, until = model.handles(), np.zeros((1, 1), order="F"), np.inf, 1, perf_counter() + seconds
     while perf_counter() < until:
-        start = process_time()
+        start = clock()
         before = int(model.control.steps[0])
         _, reason, _ = _kernels.explicit_steps.run(handles, count, samples)
-        made, spent = int(model.control.steps[0]) - before, process_time() - start
+        made, spent = int(model.control.steps[0]) - before, clock() - start
         if reason == PauseKind.SEARCH:
             search(model)
             continue
@@ -116,26 +117,28 @@ def moved(model: Model, read: dict, written: dict, known: dict) -> int:
 def main() -> None:
     chosen = words.parser(__doc__)
     chosen.add_argument("--seconds", type=float, default=4.0, help="time of each row (default: 4)")
-    seconds = chosen.parse_args().seconds
+    chosen.add_argument("--wall", action="store_true", help="speeds of all threads together, by the wall clock")
+    given = chosen.parse_args()
+    seconds, clock, unit = given.seconds, *((perf_counter, "per_s") if given.wall else (process_time, "per_s_and_thread"))
     threads, machines = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())), machine.figures()
     bandwidth, arithmetic = machines["triad_GB_per_s"], machines["dgemm_GFLOP_per_s"]
     print(json.dumps({"threads": threads, "triad_GB_per_s_of_one": bandwidth, "dgemm_GFLOP_per_s_of_one": arithmetic}), flush=True)
     for shape in LATTICES:
         model = lattice(shape)
-        spent, n, bodies = seconds_of_step(model, seconds), model.links.n, model.particles.n
+        spent, n, bodies = seconds_of_step(model, seconds, clock), model.links.n, model.particles.n
         table_bytes = sum(table.view(name).nbytes for table in model.tables for name in table.COLUMNS)
         print(json.dumps({
-            "bodies": bodies, "springs": n, "million_springs_per_s_and_thread": 1e-6 * n / spent,
+            "bodies": bodies, "springs": n, f"million_springs_{unit}": 1e-6 * n / spent,
             "bytes_per_spring": bytes_of_springs(model) / n, "bound_of_memory": 1e3 * bandwidth * n / bytes_of_springs(model),
             "bound_of_arithmetic": 1e3 * arithmetic / (WORK_OF_SPRING + WORK_OF_PARTICLE * bodies / n),
             "bytes_per_body": table_bytes / bodies,
         }), flush=True)  # fmt: skip
     for side in PACKINGS:
         model = packing(side)
-        spent, bodies = seconds_of_step(model, seconds), model.particles.n
+        spent, bodies = seconds_of_step(model, seconds, clock), model.particles.n
         touching = int(model.contacts.view("alive").sum())
         print(json.dumps({
-            "spheres": bodies, "contacts": touching, "million_contacts_per_s_and_thread": 1e-6 * touching / spent,
+            "spheres": bodies, "contacts": touching, f"million_contacts_{unit}": 1e-6 * touching / spent,
             "bytes_per_contact": bytes_of_contacts(model) / touching, "bound_of_memory": 1e3 * bandwidth * touching / bytes_of_contacts(model),
             "bound_of_arithmetic": 1e3 * arithmetic / (WORK_OF_CONTACT + WORK_OF_PARTICLE * bodies / touching),
         }), flush=True)  # fmt: skip
