@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .contact.geometry import Geometry
+from .shapes.coplanar import face_normals
 from .tables import ranges
 
 INWARDS = 1e-3  # part of the way from a contact's point to the centre of its primitive: there the point lies in one primitive only
@@ -19,6 +20,15 @@ def hand_over(domain, parent: int, children: list[int]) -> None:
 
     A fragment's primitive is a piece of one of the body's, so contacts of different pairs of primitives do not become contacts of one pair.
     Contacts within a fragment end unless it touches itself.
+
+    Parameters
+    ----------
+    domain : Domain
+        It has the body and its fragments.
+    parent : int
+        Row of the body table.
+    children : list of int
+        Identifiers of the fragments.
     """
     table, bodies, geometry = domain.constraints, domain.bodies, domain.geometry
     contacts = np.arange(table.user_count, table.n)
@@ -61,24 +71,27 @@ def nearest_polyhedra(geometry: Geometry, rows: np.ndarray, points: np.ndarray) 
         Rows of the primitive table.
     points : ndarray (3, n)
         In units of length.
+
+    Returns
+    -------
+    ndarray (n,) of int
     """
     primitives, faces = geometry.primitives, geometry.faces
     face_count = primitives.face_count[rows]
     listed = ranges(primitives.face_ptr[rows], face_count)
     corner_count = faces.corner_count[listed]
     start = np.cumsum(corner_count) - corner_count
-    corner = geometry.vertices.reference[:, geometry.corners.vertex[ranges(faces.corner_ptr[listed], corner_count)]]
-    origin = corner[:, start]
-    arm = corner - np.repeat(origin, corner_count, axis=1)
-    following = np.arange(arm.shape[1]) + 1
-    following[start + corner_count - 1] = start
-    normal = np.add.reduceat(np.cross(arm, arm[:, following], axis=0), start, axis=1)  # Newell's: some corners may lie on a line
-    normal /= np.linalg.norm(normal, axis=0)
-    level = (normal * origin).sum(0)
+    places = ranges(faces.corner_ptr[listed], corner_count)
+    ahead = places + 1
+    ahead[start + corner_count - 1] = places[start]
+    corner, following = (geometry.corners.vertex[k] for k in (places, ahead))
+    vertices = geometry.vertices.reference.T
+    normal = face_normals(vertices, corner, following, start, np.repeat(np.arange(listed.size), corner_count))
+    level = (normal * vertices[corner[start]]).sum(1)
     first = np.cumsum(face_count) - face_count
     found = np.empty(points.shape[1], int)
     several = max(1, MOST_DISTANCES // listed.size)
     for k in range(0, found.size, several):
-        beyond = points[:, k : k + several].T @ normal - level
+        beyond = points[:, k : k + several].T @ normal.T - level
         found[k : k + several] = np.maximum.reduceat(beyond, first, axis=1).argmin(axis=1)
     return found
