@@ -83,11 +83,11 @@ class Setup:
         """Whether flush faces share several contact points."""
         return self.options.name == "MANIFOLD"
 
-    def model(self, step: float, gravity=(0.0, 0.0, -G), analysis: str = "DYNAMIC"):
-        """A SOLFEC object with the options, in memory."""
+    def model(self, step: float, gravity=(0.0, 0.0, -G), analysis: str = "DYNAMIC", strict: bool = False):
+        """A SOLFEC object with the options, in memory; `strict`: the solver's own error must not show."""
         model = solfec.SOLFEC(analysis, step, **self.options.arguments)
         model.verbose = "OFF"
-        if analysis == "QUASI_STATIC":
+        if analysis == "QUASI_STATIC" or strict:
             self.solver = settings.STRICT[self.solver_name]()
         solfec.GRAVITY(model, tuple(gravity))
         return model
