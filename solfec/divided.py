@@ -16,15 +16,18 @@ from time import perf_counter
 import numpy as np
 
 from . import fragments, kernel_level
+from .bodies.loads import BodyCallbacks
 from .errors import SolfecError
 from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
+from .motion_hooks import Hooks
 from .parallel.gathered_solver import GatheredSolver, IslandSolver
-from .parallel.part import Part, check, is_implicit, least_reach, speeds
+from .parallel.part import Part, is_implicit, least_reach, speeds
 from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
 from .parallel.statistics import COUNTS, Statistics, counts_of
 from .parallel.sums import largest_of, summed, words
+from .shared_loads import SharedLoads
 from .solvers.auto import AutoSolver
 from .solvers.gauss_seidel import GaussSeidelSolver
 from .solvers.newton import NewtonSolver
@@ -93,7 +96,7 @@ class Divided:
     """
 
     def __init__(self, whole, world, solver, balance: Balance, requests: Requests, described: Callable[[], dict[str, bytes]] = dict):
-        refuse(whole, solver)
+        refuse(solver)
         self.whole, self.world, self.solver, self.balance, self.requests, self._described = whole, world, solver, balance, requests, described
         self.signal: int | None = None
         self.stop = False
@@ -160,14 +163,14 @@ class Divided:
         before, self.part, self._solver = self.part, None, None
         if world.size == 1 and not is_divisible(whole, self.solver):  # a callback has put something else
             return
-        refuse(whole, self.solver)
+        refuse(self.solver)
         if world.size > 1:
             refuse_variant(whole, self.solver)
         whole.settle()
         self._next_id = whole.constraints.next_id
         if whole.joint_correction and whole.constraints.user_count:
             whole.uncorrected.note(whole.constraints, whole.bodies)
-        model = whole if world.size == 1 else copy.deepcopy(whole)
+        model = whole if world.size == 1 else self._copied()
         if before is not None:
             model.cracks.keep_sections(before.model.cracks)
             model.swallowed = before.model.swallowed
@@ -184,11 +187,20 @@ class Divided:
         bodies.owner[moving] = self._tree.leaf_of(centres, ids)
         whole.bodies.view("owner")[:] = bodies.view("owner")
         self.part = Part(model, world, reach_of(whole, boxes, speeds(bodies)[moving]))
+        if model is not whole and whole.loads.in_python:
+            model.loads.sources.append(SharedLoads(self.part, whole))
         self._solver = self._solver_of_parts()
         self._looks, self._due, self._used = 0, False, 0.0
         self._load, self._sent = self._work(), world.traffic.sent
         if world.size > 1:
             whole.timings["PARBAL"] += perf_counter() - began
+
+    def _copied(self):
+        """Return a copy of the whole model without functions of the user, who may count on it that there is one of each."""
+        whole, callbacks = self.whole, BodyCallbacks()
+        loads, functions = whole.loads, whole.constraints.functions
+        others = {id(whole.hooks): Hooks(), id(loads.callbacks): callbacks, id(loads.sources): [callbacks], id(loads.of_step): []}
+        return copy.deepcopy(whole, {**others, id(functions): functions})
 
     def _solver_of_parts(self) -> PartSweeps:
         """Return what solves for the reactions in this part together with the others."""
@@ -235,13 +247,45 @@ class Divided:
 
     def advance(self) -> None:
         """Advance all parts by one time step, and agree on whether the run goes on."""
+        hooks = self.whole.hooks
+        before = hooks.before if self.part is not None else []
+        if before:
+            self._call(hooks.call_before)
         if self.part is None:
-            self.whole.advance(self.solver)
-            self.constraints, self.signal = self.whole.constraints.n, self.requests.signal()
+            self._advance_whole(before)
             return
+        self._make_sure()
+        if self.part.model is self.whole:
+            self._step()
+        else:
+            with self.whole.step_of_parts():
+                self._step()
+        if self._changing:
+            self._change_bodies()
+        if hooks.after:
+            self._note_worst()
+            self._call(hooks.call_after)
+
+    def _advance_whole(self, called: list[Callable]) -> None:
+        """Make a step of the whole model, which no parts share; these functions before motion have been `called` already."""
+        hooks = self.whole.hooks
+        kept, hooks.before = hooks.before, [hook for hook in hooks.before if hook not in called]
+        try:
+            self.whole.advance(self.solver)
+        finally:
+            hooks.before = kept
+        self.constraints, self.signal = self.whole.constraints.n, self.requests.signal()
+
+    def _call(self, hooks: Callable) -> None:
+        """Let all processes call functions of the user for the whole model, and make parts anew from it."""
+        self.show()
+        hooks(self.whole)
+        self.take()
+
+    def _step(self) -> None:
+        """Make a step of all parts, and agree on what follows from it."""
         model = self.part.model
         contact_energy, friction_energy = self.whole.contact_energy, self.whole.friction_energy
-        self._make_sure()
         self.part.step(self._solver)
         works = self._works(model)
         rows = np.arange(model.constraints.n)
@@ -270,20 +314,25 @@ class Divided:
             for clock, seconds in model.timings.items():
                 whole.timings[clock] += seconds
                 model.timings[clock] = 0.0
-        if self._changing:
-            self._change_bodies()
 
     def _work(self) -> float:
         """Return the work that the bodies of this process make."""
         return float(self.part.weights(self.balance.weightfactor)[self.part.own].sum())
 
-    def _change_bodies(self) -> None:
-        """Remove bodies that have left the scene from the whole model, and open cracks in it; then make parts anew."""
-        whole, found = self.whole, self.world.gathered((self.part.lost, self.part.opening))
+    def _note_worst(self) -> None:
+        """Keep the name of the worst row of a step that was not solved, before parts are made anew."""
+        whole = self.whole
+        if whole.report.worst:
+            return
         if worst := self.worst:
             whole.report.worst = "" if whole.report.status == "OK" else worst()
         else:
             whole.name_worst_row()
+
+    def _change_bodies(self) -> None:
+        """Remove bodies that have left the scene from the whole model, and open cracks in it; then make parts anew."""
+        whole, found = self.whole, self.world.gathered((self.part.lost, self.part.opening))
+        self._note_worst()
         self.show()
         gone = np.concatenate([lost for lost, _ in found])
         whole.remove_lost(np.isin(whole.bodies.view("id"), gone))
@@ -379,12 +428,11 @@ def reach_of(whole, boxes: np.ndarray, speed: np.ndarray) -> float:
     return max(least_reach(whole), REACH * typical, 4.0 * LASTING * whole.step * float(speed.max(initial=0.0)))
 
 
-def refuse(whole, solver) -> None:
-    """Raise SolfecError for models and solvers that several processes do not support yet."""
+def refuse(solver) -> None:
+    """Raise SolfecError for solvers that several processes do not support yet."""
     if not isinstance(solver, SHARED):
         known = "GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER, AUTO_SOLVER and PENALTY_SOLVER"
         raise SolfecError(f"RUN: several processes support {known} so far, not {solver.command}; run one process")
-    check(whole)
 
 
 def refuse_variant(whole, solver) -> None:
@@ -417,7 +465,7 @@ def is_solved_together(whole) -> bool:
 def is_divisible(whole, solver) -> bool:
     """Whether a single process may take the way of several."""
     try:
-        refuse(whole, solver)
+        refuse(solver)
     except SolfecError:
         return False
     return not is_solved_together(whole)

@@ -121,6 +121,7 @@ class Domain:
         self.step_kept = False  # whether explicit bodies may not lower the step
         self.touched = False  # whether the user has pulled bodies by hand, in the viewer
         self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
+        self.shown = True  # whether users may read its state; False while its parts make a step
         self.joint_impacts = True  # whether the first step of a joint stops its points
         self.joint_correction = False  # whether gaps of joints are closed after every step
         self.uncorrected = joint_correction.LeftOut()
@@ -155,7 +156,7 @@ class Domain:
         """Begin a step; return its phases, which run once each in their order, within `step_in_progress`, before `close_step`."""
         if self._standing != READY:
             self._refuse_to_advance()
-        if self.hooks.before:
+        if self.hooks.before and elsewhere.has_nothing:
             self.hooks.call_before(self)
         self._standing = PREPARING
         try:
@@ -177,6 +178,24 @@ class Domain:
             self._standing = BROKEN_OFF
             raise
 
+    @contextmanager
+    def step_of_parts(self) -> Iterator[None]:
+        """Let the model count as within a step, which its parts make: users cannot read or change it."""
+        self._standing, self.shown = WITHIN, False
+        try:
+            with self.step_in_progress():
+                yield
+        finally:
+            self.shown = True
+        self._standing = READY
+
+    @contextmanager
+    def shown_within_step(self) -> Iterator[None]:
+        """Let functions of the user read the model, which has got the states of its parts within a step."""
+        self.shown = True
+        yield
+        self.shown = False
+
     def close_step(self, works: tuple[float, float], elsewhere: Elsewhere = NOWHERE) -> None:
         """End a step: advance time, count works of contacts, finish joints, break and remove bodies, and call hooks."""
         self._standing = READY
@@ -193,7 +212,7 @@ class Domain:
         if self.cracks.of_body and (opening := elsewhere.opening(fragments.opening_cracks(self))):
             self.name_worst_row()
             fragments.open_cracks(self, opening)
-        if self.hooks.after:
+        if self.hooks.after and elsewhere.has_nothing:  # else the course of all parts calls them, as above
             self.hooks.call_after(self)
 
     def _finish_joints(self, elsewhere: Elsewhere) -> None:

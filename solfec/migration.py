@@ -48,7 +48,7 @@ def rearrange(part: Part, places: Places, reach: float) -> None:
         if bodies is not None:
             bodies.constraints, bodies.factor = body_packing.pack_constraints(model, np.zeros(model.constraints.n, bool)), None
         there = set(holders[rank].tolist()) if tensions else ()
-        parcels[rank] = bodies, body_packing.pack_constraints(model, chosen), {key: value for key, value in tensions.items() if key[0] in there}
+        parcels[rank] = bodies, packed_constraints(model, chosen), {key: value for key, value in tensions.items() if key[0] in there}
     received = world.dealt(parcels)
     held = part.arrange(places, reach)
     ids = model.bodies.view("id")
@@ -62,6 +62,13 @@ def rearrange(part: Part, places: Places, reach: float) -> None:
     body_packing.replace_constraints(model, body_packing.joined_constraints([packed for _, packed, _ in received]))
     part.settle()
     model.cracks.tensions = {key: value for *_, known in received for key, value in known.items()}
+
+
+def packed_constraints(model, acting: np.ndarray) -> PackedConstraints:
+    """Pack the marked constraints, without Python functions: every process has those of the whole model."""
+    packed = body_packing.pack_constraints(model, acting)
+    packed.functions = {}
+    return packed
 
 
 def tensions_of(part: Part) -> dict[tuple[int, int], float]:
@@ -105,7 +112,7 @@ def state_of(part: Part) -> State:
     """Return the present state of a part, which gives away its records of fracture checks."""
     model, rows = part.model, np.flatnonzero(part.mine)
     columns = {name: {c: np.ascontiguousarray(getattr(table, c)[..., k]) for c in listed} for name, table, listed, k in _state_rows(model.bodies, rows)}
-    constraints = body_packing.pack_constraints(model, part.counts(np.arange(model.constraints.n)))
+    constraints = packed_constraints(model, part.counts(np.arange(model.constraints.n)))
     return State(model.bodies.id[rows], columns, constraints, tensions_of(part), model.fractures.give())
 
 

@@ -179,7 +179,7 @@ class Simulation:
         self.cleanup = False
         self.progress_interval = interval
         self._quiet = quiet
-        self.domain = Domain(step, epsilon, dynamic)
+        self._domain = Domain(step, epsilon, dynamic)
         self.display_points: dict[int, list[tuple[str, tuple]]] = {}  # labels and referential points by body identifier
         self.frame: int | None = None
         self.companion: Any = None  # an engine that runs beside the domain: frames hold its state (results.RunRecord)
@@ -220,6 +220,31 @@ class Simulation:
         except BaseException:
             self._claim.release()
             raise
+
+    @property
+    def domain(self) -> Domain:
+        """The model.
+
+        Raises
+        ------
+        SolfecError
+            A function that several processes call within a step asks for the model, of which each of them moves a part.
+        """
+        if not self._domain.shown:
+            raise SolfecError(
+                "a function that is called within a step of several processes cannot read or change the model, since bodies may be elsewhere (HERE); "
+                "let it depend on its arguments, or read the model in a CALLBACK, SOLFEC.before_motion or SOLFEC.add_forces"
+            )
+        return self._domain
+
+    @domain.setter
+    def domain(self, domain: Domain) -> None:
+        self._domain = domain
+
+    @property
+    def clock(self) -> tuple[float, float]:
+        """Time and length of the step, which all processes know at any time."""
+        return self._domain.time, self._domain.step
 
     @property
     def interval(self) -> float:
@@ -471,7 +496,7 @@ class Simulation:
 
     def _meet_to_run(self, solver) -> None:
         """Wait for the other processes at the beginning of a RUN; raise SolfecError if one does something else, or if the run cannot be divided."""
-        refuse(self.domain, solver)
+        refuse(solver)
         refuse_variant(self.domain, solver)
         if self.companion is not None:
             raise SolfecError("RUN: HYBRID_SOLVER cannot be used by several processes yet; run one process")

@@ -55,20 +55,20 @@ class TimeStep:
 
     def run(self, solver, elsewhere: Elsewhere = NOWHERE) -> tuple[float, float]:
         """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions."""
-        self.predict()
+        self.predict(elsewhere)
         self.detect()
         self.assemble(solver.stored_form, solver.colouring)
         self.solve(solver, elsewhere)
         return self.correct(None if elsewhere.has_nothing else solver.share, elsewhere)
 
-    def predict(self) -> None:
+    def predict(self, elsewhere: Elsewhere = NOWHERE) -> None:
         """Move bodies by half a step, compute free velocities u*, and what the user's constraints prescribe."""
         model, spent = self.model, self.timings
         spent.start()
         self._choose_supports()
         self._integration.predict(model.bodies, model.loads, model.time, model.step)
         spent.end("TIMINT")
-        user.update(model.constraints, model.bodies, model.time + model.step, model.step)
+        user.update(model.constraints, model.bodies, model.time + model.step, model.step, elsewhere)
         spent.end("CONUPD")
 
     def detect(self) -> None:

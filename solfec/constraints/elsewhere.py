@@ -50,6 +50,14 @@ class Elsewhere:
         """Return which cracks open after the step, from those found here: bodies and the numbers of their cracks."""
         return found
 
+    def called(self, here: bool) -> bool:
+        """Whether functions of motors are called in a step: if there are any `here`, or in any process."""
+        return here
+
+    def all_motors(self, numbers: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers (3, n) of the motors with functions in all processes, identifier, joint and mode, and their coordinates and rates (2, n), from those here."""
+        return numbers, state
+
     def all_gaps(self, gaps, count: int, largest: float) -> tuple:
         """Return the gaps of joints in all processes (JointGapTable), with the triples of the whole model, their number and the largest, from those found here."""
         return gaps, count, largest

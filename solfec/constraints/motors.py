@@ -7,6 +7,7 @@ import numpy as np
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
 from ..kinds import ConstraintKind, Motor
+from .elsewhere import NOWHERE, Elsewhere
 from .joint_operators import relative_velocities
 from .table import ConstraintTable
 
@@ -15,7 +16,7 @@ CALLED, EFFORT, COORDINATE = int(Motor.CALLED), int(Motor.EFFORT), int(Motor.COO
 TORSIONAL = int(ConstraintKind.TORSIONAL)
 
 
-def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
+def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float, elsewhere: Elsewhere = NOWHERE) -> None:
     """Call the functions of motors for the values that they prescribe in a step.
 
     A rate is ``function(time)`` at the end of the step.  So is a coordinate, whose rate follows from its values at the ends of neighbouring steps.
@@ -27,6 +28,8 @@ def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: 
         State tables at mid-step, constraints up to date; column `value` of motors is set.
     time_end, step : float
         End and length of the step.
+    elsewhere : Elsewhere
+        Motors of other parts of the model: every process calls all functions, in the order of their joints, so that what they keep is the same everywhere.
 
     Raises
     ------
@@ -34,18 +37,23 @@ def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: 
         A continued run has not been given a function again, or a function does not return a number.
     """
     rows = (constraints.motor[: constraints.user_count] & CALLED).nonzero()[0]
-    if not rows.size:
+    if not elsewhere.called(rows.size > 0):
         return
-    rates = _rates(constraints, bodies, rows)
-    for k, row in enumerate(rows.tolist()):
-        function = _function(constraints, row)
-        mode = int(constraints.motor[row]) & ~CALLED
+    state = np.array([constraints.gap[rows], _rates(constraints, bodies, rows)])
+    numbers, state = elsewhere.all_motors(np.array([constraints.id[rows], constraints.joint[rows], constraints.motor[rows]], np.int64), state)
+    values = np.zeros(state.shape)
+    for k, (identifier, joint, motor) in enumerate(numbers.T.tolist()):
+        function = _function(constraints, identifier, joint)
+        mode = motor & ~CALLED
         if mode == EFFORT:
-            constraints.value[0, row] = function(float(constraints.gap[row]), float(rates[k]), time_end - 0.5 * step)
+            values[0, k] = function(*state[:, k].tolist(), time_end - 0.5 * step)
         else:
-            constraints.value[0, row] = function(time_end)
+            values[0, k] = function(time_end)
         if mode == COORDINATE:
-            constraints.value[1, row] = (function(time_end + step) - function(time_end - step)) / (2.0 * step)
+            values[1, k] = (function(time_end + step) - function(time_end - step)) / (2.0 * step)
+    here, place = constraints.motor[rows] & ~CALLED, np.searchsorted(numbers[0], constraints.id[rows])
+    constraints.value[0, rows] = values[0, place]
+    constraints.value[1, rows[here == COORDINATE]] = values[1, place[here == COORDINATE]]
 
 
 def _rates(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> np.ndarray:
@@ -55,10 +63,9 @@ def _rates(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) ->
     return velocity[2] / arm
 
 
-def _function(constraints: ConstraintTable, row: int):
+def _function(constraints: ConstraintTable, identifier: int, joint: int):
     """Return the user's function of a motor, which then returns finite numbers or raises an error that names its joint."""
-    identifier = int(constraints.id[row])
-    where = f"function of the motor of joint {int(constraints.joint[row])}"
+    where = f"function of the motor of joint {joint}"
     if identifier not in constraints.functions:
         raise SolfecError(f"the {where} is unknown: a continued run needs the input to put its motors again")
     function = constraints.functions[identifier]

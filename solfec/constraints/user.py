@@ -13,6 +13,7 @@ from ..bodies.table import BodyTable
 from ..errors import SolfecError
 from ..tables import opened
 from . import element_points, motors
+from .elsewhere import NOWHERE, Elsewhere
 from .table import ConstraintTable
 
 _update_user_constraints = _kernels.user_constraints.update_user_constraints
@@ -20,7 +21,7 @@ _find_overloaded = _kernels.user_constraints.find_overloaded
 _keep_rows = _kernels.user_constraints.keep_rows
 
 
-def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
+def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float, elsewhere: Elsewhere = NOWHERE) -> None:
     """Update points, base, gap and prescribed velocity of the user's rows at the bodies' current configuration.
 
     Parameters
@@ -29,15 +30,23 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
         State tables; a link without slave is held at the spatial point `slave_point`.
     time_end, step : float
         End and length of the step; velocities are prescribed at its end.
+    elsewhere : Elsewhere
+        Constraints of other parts of the model.
 
     Raises
     ------
     SolfecError
         A restored constraint follows a time series that the input has not created.
     """
+    if constraints.user_count:
+        _update_rows(constraints, bodies, time_end)
+    if step > 0.0:
+        motors.ask(constraints, bodies, time_end, step, elsewhere)
+
+
+def _update_rows(constraints: ConstraintTable, bodies: BodyTable, time_end: float) -> None:
+    """Do what `update` does, but for motors with Python functions."""
     users, series = constraints.user_count, constraints.series
-    if not users:
-        return
     element_points.place(constraints, bodies)
     if series.n:
         series.evaluate(time_end)
@@ -47,8 +56,6 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
     opened(status)
     if failed >= 0:
         _refuse(constraints, failed)
-    if step > 0.0:
-        motors.ask(constraints, bodies, time_end, step)
 
 
 @contextmanager

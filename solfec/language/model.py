@@ -113,7 +113,7 @@ class SOLFEC(Model):
     @property
     def time(self) -> float:
         """Present time; in READ mode that of the loaded frame."""
-        return self._domain.time
+        return self._simulation.clock[0]
 
     @property
     def mode(self) -> str:
@@ -149,7 +149,7 @@ class SOLFEC(Model):
     @property
     def step(self) -> float:
         """Time step."""
-        return self._domain.step
+        return self._simulation.clock[1]
 
     @step.setter
     def step(self, value: float) -> None:

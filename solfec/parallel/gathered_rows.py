@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constraints.table import ConstraintTable
+from ..kinds import RowKind
 from ..solvers.assembly import assemble_blocks, is_stored
 from ..solvers.local_dynamics import NO_ROWS, LocalDynamics
 from ..tables import ranges
@@ -133,6 +134,7 @@ class GatheredRows(LocalDynamics):
     def __init__(self, whole):
         super().__init__()
         self.bodies, self.materials, self.constraints = whole.bodies, whole.surface_materials, ConstraintTable()
+        self.constraints.functions = whole.constraints.functions
 
     def take(self, several: list[PackedRows], like: LocalDynamics, form: bool | int | None, coupled: bool = False) -> list[np.ndarray]:
         """Take the rows of parts; return the places of each part's rows.
@@ -165,6 +167,7 @@ class GatheredRows(LocalDynamics):
         self._take_entries(several, where)
         keys = np.concatenate([packed.keys[:, :count] for packed, count in zip(several, counts)], axis=1)[:, where]
         self._take_constraints(several, where, keys)
+        self._find_held(np.count_nonzero(self.rows.kind[: self.n] == RowKind.HELD))
         self._attach()
         self._agree()
         self.stored = coupled or is_stored(self)

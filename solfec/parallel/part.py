@@ -131,15 +131,16 @@ class Part:
         Rows of contacts that it counts and whose cohesion has ended in the last step.
     linked, breakable, bonding : bool
         Whether the whole model has constraints of the user, ones that break, and materials with cohesion.
+    sprung, motored : bool
+        Whether it has springs, and motors, with Python functions.
 
     Raises
     ------
     SolfecError
-        Bodies, constraints or options that cannot be divided yet.
+        Owners that are no ranks, or a reach that is too small.
     """
 
     def __init__(self, model, world: Communicator, reach: float):
-        check(model)
         owner = model.bodies.view("owner")
         if ((owner < 0) | (owner >= world.size)).any():
             raise SolfecError(f"owners of bodies must be ranks from 0 to {world.size - 1}")
@@ -195,6 +196,8 @@ class Part:
         ends = pairs_of_rows(constraints, users, ~still)
         two = (ends >= 0).all(axis=0)
         self.linked, self.breakable = users.size > 0, bool(np.isfinite(constraints.strength[users]).any())
+        self.sprung = bool(((constraints.kind[users] == ConstraintKind.SPRING) & (constraints.curve[users] < 0)).any())
+        self.motored = bool((constraints.motor[users] & Motor.CALLED).any())
         self.links, self._linking = bodies.id[ends[:, two]], constraints.id[users[two]]
         self._first_triples = bodies.view("id").copy(), bodies.view("velo_ptr").copy()
         if model.joint_correction and self.linked:
@@ -422,29 +425,6 @@ def lengths(bodies, triples: np.ndarray) -> np.ndarray:
 def is_implicit(bodies) -> np.ndarray:
     """Return which bodies are linearly implicit (scheme 'DEF_LIM'), so that all rows on one of them are coupled."""
     return (bodies.kind > BodyKind.RIGID) & (bodies.scheme == Scheme.DEF_LIM)
-
-
-def check(model) -> None:
-    """Raise SolfecError for features that several processes do not support yet."""
-    _refuse_functions(model.constraints)
-    refused = {
-        "forces by Python functions": model.loads.in_python,
-        "functions before and after motion": bool(model.hooks),
-    }
-    for what, present in refused.items():
-        if present:
-            raise SolfecError(f"a model with {what} cannot be shared by processes yet")
-
-
-def _refuse_functions(constraints: ConstraintTable) -> None:
-    """Raise SolfecError for constraints with Python functions, which may read a model that no process has within a step."""
-    users = slice(0, constraints.user_count)
-    springs = np.flatnonzero((constraints.kind[users] == ConstraintKind.SPRING) & (constraints.curve[users] < 0))
-    if springs.size:
-        raise SolfecError(f"constraint {constraints.id[springs[0]]} is a spring by a Python function, which processes cannot share; give points of its curve")
-    motors = np.flatnonzero(constraints.motor[users] & Motor.CALLED)
-    if motors.size:
-        raise SolfecError(f"joint {constraints.joint[motors[0]]} has a motor by a Python function, which processes cannot share; give a TIME_SERIES")
 
 
 def least_reach(model) -> float:

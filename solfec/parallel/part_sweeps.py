@@ -19,6 +19,7 @@ from .colours import WORD, colour
 from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
+from .part_springs import PartSprings
 from .sums import largest_of, ordered_nowhere, summed, words
 from .sweep_stages import SweepStages
 
@@ -62,6 +63,7 @@ class PartSweeps(ConstraintSolver):
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
         self._stages: SweepStages | None = None  # of variants
+        self._springs: PartSprings | None = None  # with Python functions
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
@@ -131,6 +133,7 @@ class PartSweeps(ConstraintSolver):
         part = self.part
         began = perf_counter(), *self._seconds_of_messages()
         given.make_room()
+        self._springs = PartSprings(local) if part.sprung else None
         if given.meritval < 1.0 and not self._any_velocity(local):
             local.rows.R[:, : local.n] = 0.0  # as in fortran/solvers/gauss_seidel.f90
         kept, totals = FIGURES if part.driven.size else FIGURES[::2], np.zeros(5)  # without obstacles that constraints move, the others are zero
@@ -286,6 +289,8 @@ class PartSweeps(ConstraintSolver):
                     local.handles, listed, local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter, *figures
                 )
                 opened(status)
+                if self._springs:
+                    self._springs.visit_listed(listed, figures[0])
 
         if backwards:
             self._sweep_last(local, visit)
@@ -295,6 +300,8 @@ class PartSweeps(ConstraintSolver):
             self._sweep_colours(local.triples.momentum, backwards, visit)
         if not backwards:
             self._sweep_last(local, visit)
+        if self._springs:
+            self._springs.note()
 
     def _sweep_colours(self, momentum: np.ndarray, backwards: bool, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep all colours once."""
@@ -311,6 +318,8 @@ class PartSweeps(ConstraintSolver):
                 visit(self.last)
             reactions, momenta = self.last_plans
             self.part.copy_columns(local.rows.R, *reactions)
+            if self._springs:
+                self.part.copy_columns(self._springs.misses, *reactions)
             self.part.copy_columns(local.triples.momentum, *momenta)
 
     def _gather(self, local) -> None:
@@ -357,6 +366,7 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
 
     terms = np.zeros((4, max(local.n, 1)), order="F")
     opened(_measure(local.handles, local.n, local.half_step, noting, terms))
+    local.rows.residual[local.held], terms[3, local.held] = local.unmet, local.unmet**2
     merit, energy, size, unmet = totals(terms)
     if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():
         asked = np.zeros(max(local.n, 1))

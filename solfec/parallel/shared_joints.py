@@ -88,6 +88,19 @@ class SharedJoints(Elsewhere):
         self.part.opening = found
         return []
 
+    def called(self, here: bool) -> bool:
+        """Whether the whole model has motors with functions."""
+        return self.part.motored
+
+    def all_motors(self, numbers: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers and state of the motors with functions in all processes, in the order of their identifiers."""
+        constraints = self.part.model.constraints
+        rows = np.arange(constraints.user_count)
+        mine = np.isin(numbers[0], constraints.id[rows[self.part.counts(rows)]])
+        joined = [np.concatenate(arrays, axis=1) for arrays in zip(*self.part.world.gathered((numbers[:, mine], state[:, mine])))]
+        order = np.argsort(joined[0][0])
+        return joined[0][:, order], joined[1][:, order]
+
     def all_gaps(self, gaps: JointGapTable, count: int, largest: float) -> tuple[JointGapTable, int, float]:
         """Return the gaps of joints in all processes, with the triples of the whole model, from those found here.
 

@@ -44,21 +44,24 @@ class SpringFunctions:
 
     def visit(self) -> float:
         """Compute the force of every row once; return the sum of |dR|^2."""
-        rows, entries = self.local.rows, self.local.entries
-        change = self._change
-        change[...] = 0.0
-        total = 0.0
-        for k, row in enumerate(self.rows):
-            used = slice(rows.entry_ptr[row], rows.entry_ptr[row + 1])
-            normal, triple = entries.operator[2, :, used], entries.triple[used]  # a spring acts along its normal only
-            w, old = float(rows.diagonal[2, 2, row]), float(rows.R[2, row])
-            free = float(rows.U[2, row]) + float((normal * change[:, triple]).sum()) - w * old
-            force = self._force(k, row, w, free)
-            rows.R[:, row] = 0.0, 0.0, force
-            change[:, triple] += normal * (force - old)  # no triple occurs twice in a row
-            self.unmet[k] = w * abs(force - old)
-            total += (force - old) ** 2
-        return total
+        self._change[...] = 0.0
+        return sum(self._visit(k, self._change, float(self.local.rows.U[2, row])) for k, row in enumerate(self.rows))
+
+    def _visit(self, k: int, momentum: np.ndarray, velocity: float) -> float:
+        """Compute the force of row number k, and add its change to scaled momenta (3, triples); return |dR|^2.
+
+        `velocity` is that of the row where these momenta are zero.
+        """
+        row, rows, entries = self.rows[k], self.local.rows, self.local.entries
+        used = slice(rows.entry_ptr[row], rows.entry_ptr[row + 1])
+        normal, triple = entries.operator[2, :, used], entries.triple[used]  # a spring acts along its normal only
+        w, old = float(rows.diagonal[2, 2, row]), float(rows.R[2, row])
+        free = velocity + float((normal * momentum[:, triple]).sum()) - w * old
+        force = self._force(k, row, w, free)
+        rows.R[:, row] = 0.0, 0.0, force
+        momentum[:, triple] += normal * (force - old)  # no triple occurs twice in a row
+        self.unmet[k] = w * abs(force - old)
+        return (force - old) ** 2
 
     def _force(self, k: int, row: int, w: float, free: float) -> float:
         """Return R_N of a spring whose velocity without its own reaction is `free` (the laws of spring_law.f90)."""
