@@ -243,7 +243,7 @@ class Simulation:
 
     @property
     def clock(self) -> tuple[float, float]:
-        """Time and length of the step, which all processes know at any time."""
+        """Time and length of the step, also within a step of several processes."""
         return self._domain.time, self._domain.step
 
     @property

@@ -174,7 +174,7 @@ def test_processes_that_make_different_models_are_told_with_the_same_words(chang
 
 def test_what_several_processes_do_not_support_is_refused():
     with pytest.raises(SolfecError, match="support GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER, AUTO_SOLVER and PENALTY_SOLVER so far, not SICONOS_SOLVER"):
-        divided.refuse(models.block(2), SiconosSolver.__new__(SiconosSolver))
+        divided.refuse(SiconosSolver.__new__(SiconosSolver))
 
 
 def test_partitions_balance_weights_and_leave_no_leaf_empty():

@@ -6,7 +6,7 @@ import jointed
 import numpy as np
 import pytest
 from courses import NOTHING, contents, course, solver
-from jointed import Scene, X, Z
+from jointed import Scene, X
 from processes import spmd
 
 from solfec import (
@@ -14,8 +14,6 @@ from solfec import (
     DISTANCE,
     FIX_POINT,
     FORCE,
-    HINGE,
-    MOTOR,
     PUT_RIGID_LINK,
     PUT_SPRING,
     ROPE,
@@ -29,7 +27,6 @@ from solfec.errors import SolfecError
 from solfec.kinds import ConstraintKind, Energy
 from solfec.parallel.colours import WORD, hashes
 from solfec.parallel.communicator import Alone
-from solfec.parallel.part import check
 from solfec.parallel.partition import Balance, Partition
 from solfec.solvers import merit
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -291,22 +288,6 @@ def test_broken_joints_let_go_of_copies():
         return [*held, int(np.isin([one._id, two._id], run.part.model.bodies.view("id")).sum())]
 
     assert spmd(2, program) == [[2, 1], [2, 1]]
-
-
-def test_what_constraints_need_of_one_process_is_refused():
-    scene = Scene()
-    box, other = scene.box((0, 0, 0)), scene.box((2, 0, 0))
-    model = scene.model
-    hinge = HINGE(box, None, (0, 0, 0), Z)
-    check(model)
-    MOTOR(hinge, "RATE", lambda time: time)
-    with pytest.raises(SolfecError, match="joint 1 has a motor by a Python function, which processes cannot share; give a TIME_SERIES"):
-        check(model)
-    MOTOR(hinge, "RATE", 1.0)
-    check(model)
-    PUT_SPRING(box, (0, 0, 0), other, (2, 0, 0), lambda stroke, rate: -stroke, (-1, 1))
-    with pytest.raises(SolfecError, match="constraint 4 is a spring by a Python function, which processes cannot share; give points of its curve"):
-        check(model)
 
 
 def test_a_joint_that_differs_in_one_process_is_told():

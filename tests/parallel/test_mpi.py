@@ -326,9 +326,27 @@ def test_processes_of_different_inputs_are_told(tmp_path):
 
 @pytest.mark.slow
 def test_what_is_not_built_is_refused_before_anything_is_written(tmp_path):
-    _, errors = run(2, tmp_path, HEAP + "solfec.before_motion (lambda bodies, time, step: None)\n" + RUN, status=1)
-    assert errors.count("functions before and after motion cannot be shared by processes yet") == 1
+    _, errors = run(2, tmp_path, HEAP + "solver = SICONOS_SOLVER ()\n" + RUN, status=1)
+    assert errors.count("several processes support") == 1
     assert not list(tmp_path.rglob("*.h5"))
+
+
+FUNCTIONS = """
+for ball in solfec.bodies[:6]:
+  FORCE (ball, 'SPATIAL', (0, 0, 0), (1, 0, 0), lambda q, u, t, h: (-50*u[3], 20*q[9], 0, 0, 0, 0, 0, 0, 1))
+PUT_SPRING (solfec.bodies[0], solfec.bodies[0].center, solfec.bodies[8], solfec.bodies[8].center, lambda s, v: -200*s - v, (-9, 9))
+solfec.add_forces (lambda bodies, time, step: -0.1 * bodies.mass[:, None] * bodies.velocity)
+"""
+
+
+def test_functions_within_steps_give_what_one_process_gives(tmp_path):
+    """Functions are made by each process, and none is sent."""
+    directories = [tmp_path / name for name in ("one", "many")]
+    for directory in directories:
+        directory.mkdir()
+    run_serially(directories[0], HEAP + FUNCTIONS + RUN)
+    run(3, directories[1], HEAP + FUNCTIONS + RUN)
+    assert differences(*map(frames_of, directories)) == []
 
 
 def wait_for(condition, process):

@@ -188,10 +188,6 @@ def test_bodies_that_have_moved_too_far_are_told_of():
 
 def test_what_cannot_be_divided_yet_is_refused():
     model = models.block(2)
-    model.loads.sources.append(lambda *_: None)
-    with pytest.raises(SolfecError, match="a model with forces by Python functions cannot be shared"):
-        Part(model, Alone(), 1.0)
-    model = models.block(2)
     with pytest.raises(SolfecError, match="reach 1e-06 of parts of a model must be at least 8e-06"):
         Part(model, Alone(), 1e-6)
     model.bodies.view("owner")[:] = 1
