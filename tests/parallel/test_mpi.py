@@ -349,6 +349,29 @@ def test_functions_within_steps_give_what_one_process_gives(tmp_path):
     assert differences(*map(frames_of, directories)) == []
 
 
+SWITCHED = """
+cubes = [BODY (solfec, 'RIGID', HEX ([x for p in ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)) for x in (0.7*i - 2 + 0.4*p[0], 1 + 0.4*p[1], 0.01 + 0.4*p[2])],
+         2, 2, 2, 1, [1] * 6), BULK_MATERIAL (solfec, model = 'KIRCHHOFF', young = 1E6, poisson = 0.3, density = 1E3)) for i in range (6)]
+for k, cube in enumerate (cubes): INITIAL_VELOCITY (cube, (1 - 0.4 * k, -1, 0), (0, 0, 1))
+kinds, seen = ['RIGID', 'PSEUDO_RIGID', 'FINITE_ELEMENT'], set ()
+def switch ():
+  for cube in cubes[len (seen) % 2::2]: BODY_SWITCH (cube, kinds[(kinds.index (cube.kind) + 1) % 3])
+  seen.add (solfec.time)
+CALLBACK (solfec, 0.01, (), switch)
+"""
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_bodies_that_become_another_kind_write_what_one_process_writes(count, tmp_path):
+    """BODY_SWITCH in a callback, from rigid to pseudo-rigid, finite elements and back, in contact."""
+    directories = [tmp_path / name for name in ("one", "many")]
+    for directory in directories:
+        directory.mkdir()
+    run_serially(directories[0], HEAP + SWITCHED + RUN)
+    run(count, directories[1], HEAP + SWITCHED + RUN)
+    assert differences(*map(frames_of, directories)) == []
+
+
 def wait_for(condition, process):
     """Wait until a run has begun to write."""
     until = time.monotonic() + 60
