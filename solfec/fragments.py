@@ -558,7 +558,7 @@ def _holds(domain, identifier: int, point) -> bool:
 def _tolerance(domain, identifier: int, point) -> float:
     """Return the distance from a fragment's elements within which a point of the body belongs to it."""
     mesh = domain.bodies.meshes[identifier]
-    return domain.epsilon if _holds(domain, identifier, point) else float(np.ptp(mesh.nodes, axis=0).max())
+    return domain.epsilon if _holds(domain, identifier, point) else mesh.extent
 
 
 def _hand_over_constraints(domain, parent: int, heirs: Heirs) -> None:

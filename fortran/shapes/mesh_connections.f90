@@ -1,10 +1,10 @@
-!> What elements and primitives of shapes have in common: connected items, elements that share a node, places of faces' corners.
+!> What elements and primitives of shapes have in common: connected items, elements that share a node, equal faces, places of faces' corners.
 !> All numbers count from zero.
 module mesh_connections
-  use kinds, only: i4
+  use kinds, only: i4, i8
   implicit none
   private
-  public :: label_connected, list_neighbours, place_corners
+  public :: label_connected, list_neighbours, find_equal_faces, place_corners
 
 contains
 
@@ -100,6 +100,70 @@ contains
     end do
     list(k) = number
   end subroutine put
+
+  !> Finds the first face with the same nodes as each face, which is often the face itself.
+  !>
+  !>   corner        nodes of faces in any order, below `nodes`; -1 after the third of a triangle
+  !>
+  !> Faces are sorted by counting, from their highest nodes to their lowest ones: the time grows with the number of faces whatever they are.
+  subroutine find_equal_faces(faces, nodes, corner, first)
+    integer(i4), intent(in) :: faces, nodes
+    integer(i8), intent(in) :: corner(4, 0:faces-1)
+    integer(i8), intent(inout) :: first(0:faces-1)
+    integer(i4), allocatable :: key(:, :), order(:), sorted(:), start(:)
+    integer(i4) :: f, k, i, a, b
+
+    allocate (key(4, 0:faces-1), order(0:faces-1), sorted(0:faces-1), start(-1:nodes))
+    do f = 0, faces - 1
+      key(:, f) = int(corner(:, f), i4)
+      call ascend(key(:, f))
+      order(f) = f
+    end do
+    do k = 4, 1, -1
+      start = 0
+      do f = 0, faces - 1
+        start(key(k, f)+1) = start(key(k, f)+1) + 1
+      end do
+      do i = 0, nodes
+        start(i) = start(i) + start(i-1)   ! in the end the first place of faces with node i
+      end do
+      do i = 0, faces - 1
+        f = order(i)
+        sorted(start(key(k, f))) = f
+        start(key(k, f)) = start(key(k, f)) + 1
+      end do
+      order = sorted
+    end do
+    a = -1
+    do i = 0, faces - 1
+      b = order(i)
+      if (a >= 0) then
+        if (any(key(:, b) /= key(:, a))) a = -1
+      end if
+      if (a < 0) a = b
+      first(b) = a
+    end do
+  end subroutine find_equal_faces
+
+  !> Sorts four numbers.
+  pure subroutine ascend(v)
+    integer(i4), intent(inout) :: v(4)
+
+    call swap_unless_ascending(v(1), v(2))
+    call swap_unless_ascending(v(3), v(4))
+    call swap_unless_ascending(v(1), v(3))
+    call swap_unless_ascending(v(2), v(4))
+    call swap_unless_ascending(v(2), v(3))
+  end subroutine ascend
+
+  elemental subroutine swap_unless_ascending(a, b)
+    integer(i4), intent(inout) :: a, b
+    integer(i4) :: least
+
+    least = min(a, b)
+    b = max(a, b)
+    a = least
+  end subroutine swap_unless_ascending
 
   !> Finds the position of every face corner's vertex in the vertex list of the face's primitive; `failed` is the number of the first
   !> corner whose vertex its primitive does not list, or -1.

@@ -98,6 +98,16 @@ class ElementGroup:
         """What the elements of a group have in common."""
         return type(self), self.size, self.law, self.enhanced is not None
 
+    @property
+    def place(self) -> tuple:
+        """Where the group stands among those of an assembly."""
+        return self.size, self.law, type(self) is CutGroup, self.enhanced is not None
+
+    def move_behind(self, first_node: int, first_element: int) -> None:
+        """Let node numbers and numbers of elements begin at these."""
+        self.node = self.node + np.int32(first_node)
+        self.numbers = self.numbers + first_element
+
     def _lane_arrays(self) -> list[tuple[dict, str]]:
         """Holders and names of the arrays that have lanes first and blocks last."""
         held = [] if self.enhanced is None else [(self.enhanced.arrays, name) for name in self.enhanced.arrays]
@@ -106,13 +116,13 @@ class ElementGroup:
     def append(self, other: ElementGroup, first_node: int, first_element: int) -> None:
         """Take up the elements of another group of the same key, whose nodes and numbers begin at these."""
         whole, left = divmod(self.count, LANES)
-        other.node = other.node + np.int32(first_node)
+        other.move_behind(first_node, first_element)
         for (mine, name), (theirs, _) in zip(self._lane_arrays(), other._lane_arrays()):
             more = theirs[name]
             if left:
                 more = in_lanes(np.concatenate((self._values(mine[name], whole), other._values(more))))
             mine[name] = appended(mine[name][..., :whole], more)
-        self.numbers = appended(self.numbers, other.numbers + first_element)
+        self.numbers = appended(self.numbers, other.numbers)
         self._count(self.count + other.count)
 
     def remove(self, elements: Gaps, nodes: np.ndarray) -> Gaps | None:
@@ -387,15 +397,18 @@ class ElementAssembly(Record):
                 group.enhance(self.reference)
         self._share_force()
 
-    def has_groups_of(self, other: ElementAssembly) -> bool:
-        """Whether there are groups for all elements of another assembly."""
-        return {group.key for group in other.groups} <= {group.key for group in self.groups}
-
     def append(self, other: ElementAssembly, reference: np.ndarray) -> None:
         """Take up the elements of other bodies, whose nodes follow in `reference` (3, n)."""
-        known = {group.key: group for group in self.groups}
+        known, new_kinds = {group.key: group for group in self.groups}, False
         for group in other.groups:
-            known[group.key].append(group, self.node_count, self.element_count)
+            if group.key in known:
+                known[group.key].append(group, self.node_count, self.element_count)
+            else:
+                group.move_behind(self.node_count, self.element_count)
+                self.groups.append(group)
+                new_kinds = True
+        if new_kinds:
+            self.groups.sort(key=lambda group: group.place)
         sizes, nodes, lame, law, enhanced = other.parts
         mine = self.parts
         self.parts = (

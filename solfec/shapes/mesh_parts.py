@@ -85,12 +85,14 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     copies[at] = _copies(flat[at], group, second[element[at]])
     if not copies.any():
         return None
-    extra = np.unique(np.stack((copies, flat))[:, copies > 0], axis=1)  # sorted by copy, then node
-    place = np.searchsorted(extra[0] * topology.node_count + extra[1], copies * topology.node_count + flat)
-    numbers = np.where(copies > 0, topology.node_count + place, flat)
-    nodes = np.concatenate((mesh.nodes, mesh.nodes[extra[1]]))
+    copied = np.flatnonzero(copies)
+    extra, place = np.unique(copies[copied] * topology.node_count + flat[copied], return_inverse=True)  # sorted by copy, then node
+    extra %= topology.node_count
+    numbers = flat.copy()
+    numbers[copied] = topology.node_count + place
+    nodes = np.concatenate((mesh.nodes, mesh.nodes[extra]))
     result = topology.opened(len(nodes), numbers, cut, face_surface)
-    origin = np.concatenate((np.arange(topology.node_count), extra[1]))
+    origin = np.concatenate((np.arange(topology.node_count), extra))
     return connected_parts(Mesh(nodes, result, mesh.volume_ids), origin)
 
 

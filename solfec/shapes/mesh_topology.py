@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..element_types import ELEMENT_TYPES
+from .. import _kernels
+from ..element_types import ELEMENT_TYPES, MOST_NODES
 from .identifiers import INTERNAL_FACE
 
 SAME = 1e-12  # part of a mesh's size by which nodes of meshes of the same shape may differ
@@ -187,37 +188,41 @@ class MeshTopology:
         self.face_size = np.where(self.face_nodes[:, 3] < 0, 3, 4)
 
     def _match_faces(self) -> None:
-        keys = _keys(self.face_nodes)
-        order = np.lexsort(keys.T[::-1])
-        same = (keys[order[1:]] == keys[order[:-1]]).all(1)
-        triple = same[1:] & same[:-1]
-        if triple.any():
-            row = order[int(np.argmax(triple))]
-            nodes = [n for n in self.face_nodes[row].tolist() if n >= 0]
+        first = equal_faces(self.face_nodes, self.node_count)
+        self.face_neighbour = np.full(len(first), -1)
+        second = np.flatnonzero(first != np.arange(len(first)))
+        self.face_neighbour[second] = first[second]
+        self.face_neighbour[first[second]] = second
+        third = second[self.face_neighbour[first[second]] != second]
+        if third.size:
+            nodes = [n for n in self.face_nodes[first[third[0]]].tolist() if n >= 0]
             raise ValueError(f"the face with nodes {nodes} belongs to more than two elements")
-        self.face_neighbour = np.full(len(order), -1)
-        self.face_neighbour[order[:-1][same]] = order[1:][same]
-        self.face_neighbour[order[1:][same]] = order[:-1][same]
+
+
+def equal_faces(face_nodes: np.ndarray, node_count: int) -> np.ndarray:
+    """Return the first face (nf,) with the same nodes, in any order, as each of `face_nodes` (nf, 4); -1 after the third node of triangles."""
+    first = np.empty(len(face_nodes), np.int64)
+    _kernels.mesh_connections.find_equal_faces(node_count, np.ascontiguousarray(face_nodes, np.int64).T, first)
+    return first
 
 
 def _faces_of(element_ptr: np.ndarray, element_nodes: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return element, index in it, and nodes (nf, 4) of all faces of some elements (ascending)."""
     sizes = np.diff(element_ptr)[elements]
-    element, index, nodes = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros((0, 4), int)]
+    faces_of_size = np.zeros(MOST_NODES + 1, int)
     for kind in ELEMENT_TYPES:
-        which = elements[sizes == kind.size]
-        if not which.size:
-            continue
+        faces_of_size[kind.size] = len(kind.faces)
+    counts = faces_of_size[sizes]
+    start = np.cumsum(counts) - counts
+    index, nodes = np.empty(counts.sum(), int), np.empty((counts.sum(), 4), int)
+    for kind in ELEMENT_TYPES:
+        which = np.flatnonzero(sizes == kind.size)
         table = np.array([(*f, -1)[:4] for f in kind.faces])
-        corners = element_nodes[element_ptr[which, None, None] + np.maximum(table, 0)]
-        nodes.append(np.where(table < 0, -1, corners).reshape(-1, 4))
-        element.append(np.repeat(which, len(kind.faces)))
-        index.append(np.tile(np.arange(len(kind.faces)), len(which)))
-    element, index, nodes = map(np.concatenate, (element, index, nodes))
-    if len(np.unique(sizes)) < 2:
-        return element, index, nodes
-    order = np.argsort(element, kind="stable")
-    return element[order], index[order], nodes[order]
+        corners = element_nodes[element_ptr[elements[which], None, None] + np.maximum(table, 0)]
+        place = start[which, None] + np.arange(len(kind.faces))
+        index[place] = np.arange(len(kind.faces))
+        nodes[place] = np.where(table < 0, -1, corners)
+    return np.repeat(elements, counts), index, nodes
 
 
 def _keys(face_nodes: np.ndarray) -> np.ndarray:

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..tables import ranges
-from .mesh import Mesh, concave_corners, element_volumes
+from .mesh import Mesh, concave_corners
 from .mesh_parts import connected_parts, cut_along_faces
-from .mesh_topology import MeshTopology
+from .mesh_topology import MeshTopology, equal_faces
 from .refined_elements import RefinedElements
 from .split_mesh import hanging_together
 
 NEAR_ENDS = (0.1, 0.05, 0.02, 0.2, 0.005, 0.0)  # parts of an edge: a plane that cuts the edge nearer to an end is moved to this end
-FLATTEST = 1e-6  # least volume of a part over the cube of its size, as in the kernel `crossed_elements`
 NOTHING_NEW = np.zeros((0, 1), int), np.zeros((0, 1))
 
 
@@ -233,34 +232,29 @@ class _Refinement:
         new = MeshTopology(len(points), np.concatenate(([0], np.cumsum(sizes[order]))), nodes)
         above = np.concatenate((self.above[whole], made.above[: made.parts] == 1))[order]
         result = Mesh(points, new.with_surfaces(self._surfaces(new, made)), mesh.volume_ids[owners[order]])
-        self._check(result, part, sizes[len(whole) :])
+        self._check(result, part)
         return Refined(result, owners[order], above, *made.new_points())
 
-    def _check(self, result: Mesh, part: np.ndarray, sizes: np.ndarray) -> None:
-        """Note which checks of the old mesh hold for the new one: its parts are examined alone."""
-        pointers, flat = np.concatenate(([0], np.cumsum(sizes))), part[part >= 0]
+    def _check(self, result: Mesh, part: np.ndarray) -> None:
+        """Note which checks of the old mesh hold for the new one: parts have volume, so only pyramids may be concave."""
         passed, known = self.topology.passed, result.topology.passed
-        corners = result.nodes[flat]
-        size = (np.maximum.reduceat(corners, pointers[:-1]) - np.minimum.reduceat(corners, pointers[:-1])).max(1)
-        if "upright" in passed and (element_volumes(result.nodes, pointers, flat) > FLATTEST * size**3).all():  # so nodes are apart
+        if "upright" in passed:
             known.add("upright")
-        if "convex" in passed and not concave_corners(result.nodes, pointers, flat)[0].size:
+        pyramids = part[part[:, 4] >= 0]
+        pointers = 5 * np.arange(len(pyramids) + 1)
+        if "convex" in passed and not concave_corners(result.nodes, pointers, pyramids.ravel())[0].size:
             known.add("convex")
 
     def _surfaces(self, new: MeshTopology, made: RefinedElements) -> np.ndarray:
         """Return surface identifiers of the faces of the new mesh."""
         topology = self.topology
         outer, listed = np.flatnonzero(topology.boundary), made.faces[made.of_face[: made.pieces]]
-        pieces = np.sort(made.piece[:, : made.pieces].T[topology.boundary[listed]], 1)
-        rows = np.concatenate((outer, listed[topology.boundary[listed]]))
+        rim = topology.boundary[listed]
+        old = np.concatenate((outer, listed[rim]))
         wanted = np.flatnonzero(new.boundary)
-        keys = np.concatenate((topology.node_keys()[outer], pieces, new.node_keys()[wanted]))
-        order = np.lexsort(keys.T[::-1])  # of equal faces the old one first
-        alike = np.cumsum(np.concatenate(([True], (keys[order[1:]] != keys[order[:-1]]).any(1)))) - 1
-        group = np.empty(len(keys), int)
-        group[order] = alike
-        surface = np.zeros(alike[-1] + 1, np.int32)
-        surface[group[: len(rows)]] = topology.face_surface[rows]
+        faces = np.concatenate((topology.face_nodes[outer], made.piece[:, : made.pieces].T[rim], new.face_nodes[wanted]))
+        first = equal_faces(faces, new.node_count)[len(old) :]
+        known = first < len(old)  # others are new
         result = np.zeros(len(new.face_size), np.int32)
-        result[wanted] = surface[group[len(rows) :]]
+        result[wanted[known]] = topology.face_surface[old[first[known]]]
         return result
