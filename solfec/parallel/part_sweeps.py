@@ -20,17 +20,18 @@ from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .part_springs import PartSprings
-from .sums import largest_of, ordered_nowhere, summed, words
+from .sums import ordered_nowhere, scale, summed
 from .sweep_stages import SweepStages
 
 _begin = _kernels.part_sweeps.begin_parts
 _sweep = _kernels.part_sweeps.sweep_part
+_largest_figures = _kernels.part_sweeps.largest_figures
+_figures_in_words = _kernels.part_sweeps.figures_in_words
 _find_velocities = _kernels.part_sweeps.find_part_velocities
 _measure = _kernels.part_sweeps.measure_part
 _measure_without_reactions = _kernels.part_sweeps.measure_part_without_reactions
 _finish = _kernels.part_sweeps.finish_parts
 
-FIGURES = np.arange(5)  # that a row adds to those of a sweep (fortran/solvers/part_sweeps.f90)
 NO_ROWS = np.zeros(0, np.int32)
 GROWN = 1e4  # factor by which |dR|^2 may exceed its least before a variant counts as diverging
 NO_ENERGY = np.finfo(float).tiny
@@ -136,7 +137,6 @@ class PartSweeps(ConstraintSolver):
         self._springs = PartSprings(local) if part.sprung else None
         if given.meritval < 1.0 and not self._any_velocity(local):
             local.rows.R[:, : local.n] = 0.0  # as in fortran/solvers/gauss_seidel.f90
-        kept, totals = FIGURES if part.driven.size else FIGURES[::2], np.zeros(5)  # without obstacles that constraints move, the others are zero
         sums, counts = np.zeros((5, max(local.n, 1)), order="F"), np.zeros(3, np.int32)
         fallbacks, iterations, error, merit, converged = 0, 0, 0.0, 0.0, False
         left = np.zeros(3, np.int64)
@@ -146,10 +146,7 @@ class PartSweeps(ConstraintSolver):
             iterations += 1
             counts[:] = 0
             self._sweep(local, given, given.reverse and iterations % 2 == 0, sums, counts)
-            terms = sums[kept[:, None], self.judged]
-            largest = part.world.largest(np.concatenate([counts, largest_of(terms)]))
-            left = largest[:3].astype(np.int64)  # of the process that has most of them
-            totals[kept] = summed(part.world.total(words(terms, largest[3:])), largest[3:])
+            left, totals = self._totals(sums, counts)
             change, driven_change, size, driven_size, postponed = totals
             fallbacks += int(left[0])
             error = _larger([_relative(change, size), _relative(driven_change, driven_size)])
@@ -174,6 +171,15 @@ class PartSweeps(ConstraintSolver):
             return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=len(self.lists))
         sets = tuple(self._stages.total.tolist())
         return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=self._stages.colours, sets=sets)
+
+    def _totals(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return counts of the process that has most of them, and the sums of the figures of all rows, which depend on no order (sums.py)."""
+        world = self.part.world
+        largest = world.largest(np.concatenate([counts, _largest_figures(self.judged, sums)]))
+        left, largest = largest[:3].astype(np.int64), largest[3:]
+        finite = np.isfinite(largest).all()
+        found = _figures_in_words(self.judged, sums, scale(largest)).T.ravel() if finite else np.zeros(2 * largest.size, np.int64)
+        return left, summed(world.total(found), largest)
 
     def _seconds_of_messages(self) -> tuple[float, float]:
         """Return the wall time of all messages so far, and of those about middle rows."""
@@ -244,6 +250,7 @@ class PartSweeps(ConstraintSolver):
         colours, used = colour(part, self.ends[:, swept])
         count = int(part.world.largest(np.array([colours.max(initial=-1) + 1.0]))[0])
         self.lists = [swept[colours == c] for c in range(count)]
+        self.coloured = np.concatenate([NO_ROWS, *self.lists])
         first, width = part.spans["velo"]
         self.plans = []
         for c in range(count):
@@ -304,7 +311,10 @@ class PartSweeps(ConstraintSolver):
             self._springs.note()
 
     def _sweep_colours(self, momentum: np.ndarray, backwards: bool, visit: Callable[[np.ndarray], None]) -> None:
-        """Sweep all colours once."""
+        """Sweep all colours once; in one process without a stop between them, unless springs with Python functions are visited there."""
+        if self.part.world.size == 1 and not self._springs:
+            visit(self.coloured)
+            return
         for listed, plan in zip(self.lists[::-1], self.plans[::-1]) if backwards else zip(self.lists, self.plans):
             visit(listed)
             self.part.copy_columns(momentum, *plan)

@@ -27,7 +27,7 @@ def words(terms: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """
     if not np.isfinite(largest).all():
         return np.zeros(2 * len(terms), np.int64)
-    parts = terms / _scale(largest)[:, None]
+    parts = terms / scale(largest)[:, None]
     high = np.floor(parts * BITS)
     low = np.floor((parts * BITS - high) * BITS)
     return np.concatenate([high.astype(np.int64).sum(axis=1), low.astype(np.int64).sum(axis=1)])
@@ -38,9 +38,9 @@ def summed(total: np.ndarray, largest: np.ndarray) -> np.ndarray:
     if not np.isfinite(largest).all():
         return np.where(np.isfinite(largest), 0.0, np.inf)
     high, low = total[: len(largest)], total[len(largest) :]
-    return _scale(largest) * (high.astype(float) / BITS + low.astype(float) / BITS**2)
+    return scale(largest) * (high.astype(float) / BITS + low.astype(float) / BITS**2)
 
 
-def _scale(largest: np.ndarray) -> np.ndarray:
+def scale(largest: np.ndarray) -> np.ndarray:
     """Return powers of two above the largest terms."""
     return np.exp2(np.ceil(np.log2(np.where(largest > 0.0, largest, 1.0))))
