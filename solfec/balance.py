@@ -140,6 +140,9 @@ def momentum_error(domain: Domain) -> float:
     """|sum of M (u(t+h) - u(t)) - h (f + H^T R)| of the last step over the sum of the norms of these parts, linear momentum only."""
     triples, step = domain.bodies.triples, domain.step
     at, mass = masses(domain)
+    if (asleep := domain.bodies.view("rest") < 0).any():  # forces on bodies that sleep are those of the step in which they fell asleep
+        awake = ~np.isin(at, domain.bodies.velo_ptr[np.flatnonzero(asleep)] + 1)
+        at, mass = at[awake], mass[awake]
     parts = mass * triples.velo[:, at], -mass * triples.velo_prev[:, at], -step * triples.force[:, at], -step * triples.reaction[:, at]
     size = sum(float(np.linalg.norm(part, axis=0).sum()) for part in parts)
     return float(np.linalg.norm(sum(part.sum(axis=1) for part in parts)) / size) if size > 0.0 else 0.0

@@ -97,6 +97,8 @@ class Divided:
 
     def __init__(self, whole, world, solver, balance: Balance, requests: Requests, described: Callable[[], dict[str, bytes]] = dict):
         refuse(solver)
+        if world.size > 1 and whole.sleeping.on:
+            raise SolfecError("RUN: SOLFEC.sleeping is for runs of one process; set it to 'OFF', or run without MPI")
         self.whole, self.world, self.solver, self.balance, self.requests, self._described = whole, world, solver, balance, requests, described
         self.signal: int | None = None
         self.stop = False

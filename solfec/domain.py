@@ -35,6 +35,7 @@ from .lives import Cause, Event, Lives
 from .motion_hooks import Hooks
 from .shapes import primitives
 from .shapes.mesh import Mesh
+from .sleeping import Sleeping
 from .solvers import diagnosis
 from .solvers.joint_shares import JointShares
 from .solvers.local_dynamics import LocalDynamics
@@ -128,6 +129,7 @@ class Domain:
         self._gaps = joint_correction.JointGapTable()
         self._impacts = False  # whether the next step stops joints
         self.hooks = Hooks()
+        self.sleeping = Sleeping(self)
 
     # --- the time step -------------------------------------------------------------------------------------
 
@@ -162,6 +164,7 @@ class Domain:
         try:
             self.settle()
             step_limit.limit_step(self, elsewhere)
+            self.sleeping.before_step()
             self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
         except BaseException:
             self._standing = READY
@@ -207,6 +210,7 @@ class Domain:
         self.sparsified = self._time_step.detection.removed
         elsewhere.end_motion()
         self._finish_joints(elsewhere)
+        self.sleeping.after_step()
         self.fractures.look(self)
         self._remove_overloaded_and_lost(elsewhere)
         if self.cracks.of_body and (opening := elsewhere.opening(fragments.opening_cracks(self))):
@@ -296,6 +300,7 @@ class Domain:
         """Inverse inertia and the kinetic energy of the initial state."""
         known = self._changed and len(self._changed) == self.state_changes - self._initialised
         rows = [self.body_row(identifier) for identifier in self._changed if self.is_alive(identifier)] if known else None
+        self.sleeping.after_changes(self.state_changes, rows)
         self.edited_energy.begin()
         motion.initialise_inertia(self.bodies, rows)
         self.edited_energy.end(self.step_number, rows)
@@ -394,6 +399,7 @@ class Domain:
         gone = self.bodies.view("id")[mask].tolist()
         if not gone:
             return
+        self.sleeping.before_removal(mask)
         constraints = self.constraints
         if constraints.n:
             slave = constraints.view("slave")

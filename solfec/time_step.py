@@ -86,6 +86,7 @@ class TimeStep:
             crack_bonds.bond(model)
         if model.bodies.finite_elements.count:
             element_points.refer_contacts(model)
+        model.sleeping.within_step()
         spent.end("CONDET")
 
     def assemble(self, stored_form: bool | int | None, colouring: str) -> None:

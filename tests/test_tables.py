@@ -29,7 +29,7 @@ def falling(count):
 
 def drop(bodies, handles=None):
     """Predict once under gravity; return the kernel's status."""
-    return PREDICT(bodies.handles if handles is None else handles, 0, 0.5, np.array([0.0, 0.0, -2.0]))[0]
+    return PREDICT(bodies.handles if handles is None else handles, 0, 0, 0.5, np.array([0.0, 0.0, -2.0]))[0]
 
 
 def test_kernels_follow_a_table_that_grows():

@@ -107,9 +107,10 @@ contains
   !>
   !> Reads kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, pointers and inverse_inertia; writes conf, velo,
   !> velo_prev, force and momentum.
-  subroutine predict(handles, stage, step, gravity, failure, row, implicit)
+  subroutine predict(handles, stage, waking, step, gravity, failure, row, implicit)
     integer(i8), intent(in) :: handles(3)
     integer(i4), intent(in) :: stage
+    integer(i4), intent(in) :: waking             !< 1: moves only rigid bodies that wake in this step; else all but those that sleep
     real(dp), intent(in) :: step                  !< time step h
     real(dp), intent(in) :: gravity(3)            !< acceleration [length/time**2]
     integer(i4), intent(out) :: failure, row, implicit
@@ -135,7 +136,7 @@ contains
     !$omp parallel do schedule(static) if(n > parallel_from) private(b, c, count, finite, found, i, l, rows, v, wrong) &
     !$omp   reduction(min:first) reduction(+:implicit)
     do start = 0, n - 1, batch
-      call find_rigid(start, min(start + batch, n) - 1, kind, found, rows)
+      call find_rigid(start, min(start + batch, n) - 1, waking /= 0, kind, state%bodies%rest, found, rows)
       do i = 0, found - 1, lanes
         count = min(lanes, found - i)
         call predict_rigid(drift, kick, count, rows(i:), step, gravity, state, finite)
@@ -146,7 +147,7 @@ contains
           if (scheme(b) < scheme_positive .or. scheme(b) > scheme_implicit) first = min(first, code(b, 3))
         end do
       end do
-      if (found == min(batch, n - start)) cycle
+      if (found == min(batch, n - start) .or. waking /= 0) cycle
       do b = start, min(start + batch, n) - 1
         if (scheme(b) == implicit_scheme) implicit = implicit + 1
         select case (kind(b))
@@ -219,7 +220,7 @@ contains
     !$omp parallel do schedule(static) if(n > parallel_from) &
     !$omp   private(b, c, count, found, i, l, rows, v, middle, work, finite, converged, regular) reduction(min:first)
     do start = 0, n - 1, batch
-      call find_rigid(start, min(start + batch, n) - 1, kind, found, rows)
+      call find_rigid(start, min(start + batch, n) - 1, .false., kind, state%bodies%rest, found, rows)
       do i = 0, found - 1, lanes
         count = min(lanes, found - i)
         call finish_rigid(count, rows(i:), step, state, finite, converged, regular)

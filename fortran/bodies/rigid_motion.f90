@@ -14,10 +14,11 @@ module rigid_motion
 
 contains
 
-  !> Finds rigid bodies and obstacles among the rows first to last.
-  pure subroutine find_rigid(first, last, kind, found, rows)
+  !> Finds rigid bodies and obstacles among the rows first to last: those that are awake, or if `waking`, those that wake in this step.
+  pure subroutine find_rigid(first, last, waking, kind, rest, found, rows)
     integer(i4), intent(in) :: first, last
-    integer(i4), intent(in) :: kind(0:*)
+    logical, intent(in) :: waking
+    integer(i4), intent(in) :: kind(0:*), rest(0:*)
     integer(i4), intent(out) :: found
     integer(i4), intent(inout) :: rows(0:*)
     integer(i4) :: b
@@ -25,6 +26,7 @@ contains
     found = 0
     do b = first, last
       rows(found) = b
+      if (merge(rest(b) /= -2, rest(b) < 0, waking)) cycle
       if (kind(b) == rigid_kind .or. kind(b) == obstacle_kind) found = found + 1
     end do
   end subroutine find_rigid

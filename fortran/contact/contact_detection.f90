@@ -105,7 +105,8 @@ contains
     if (run%left == run%first) return
     call check_room(tables, run%left - run%first, run)
     if (run%outcome /= done) return
-    call select_contacts(run%first, run%left, run%patched /= averaged, tables%rows, tables%work, count)
+    call select_contacts(run%first, run%left, run%patched /= averaged, tables%state%bodies%rest, tables%rows, &
+      tables%work, count)
     tables%work%known = count
     if (count == 0) return
     call look_at(tables, run, count, tables%work%known_one, tables%work%known_two, 1_i4)
@@ -130,7 +131,7 @@ contains
       work%removed_own = 0
       call check_boxes(tables, run)
       if (run%outcome /= done) return
-      call select_pairs(run%first, run%left, bodies, tables%shapes, tables%rows, work, count)
+      call select_pairs(run%first, run%left, bodies, tables%state%bodies%rest, tables%shapes, tables%rows, work, count)
       work%found = count
       call check_room(tables, count, run)
       if (run%outcome /= done) return

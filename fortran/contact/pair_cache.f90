@@ -14,6 +14,7 @@ module pair_cache
   public :: fatten_boxes, boxes_inside, sum_flags, select_pairs, note_apart, select_contacts
 
   integer, parameter :: parallel_from = 4000
+  integer(i4), parameter :: asleep = -1   !< a value of `rest` of bodies
 
 contains
 
@@ -96,16 +97,16 @@ contains
   !> half of both `reach`es), they are not in contact, and one of them has moved since they were found apart.
   !>
   !>   from, to        rows from <= k < to of the constraint table are contacts
-  !>   bodies          number of bodies
+  !>   bodies, rest    number of bodies; their steps of rest: pairs of two that sleep are not selected
   !>   work            reads `pairs`, their rows `low` < `high`, sorted, `apart` and `moved`; `kept_at`: position of the pairs of constraints
   !>                   at the last call, a hint, in and out; `first`, `second`: the pairs, out; the first has the smaller lower bound in
   !>                   x, or with equal bounds the lower row; `place`: position among kept pairs, out; `mark` is work space
   !>   found           number of pairs
-  subroutine select_pairs(from, to, bodies, shapes, rows, work, found)
+  subroutine select_pairs(from, to, bodies, rest, shapes, rows, work, found)
     type(shape_tables), intent(in) :: shapes
     type(constraint_table), intent(in) :: rows
     type(workspace), intent(in) :: work
-    integer(i4), intent(in) :: from, to, bodies
+    integer(i4), intent(in) :: from, to, bodies, rest(0:)
     integer(i4), intent(out) :: found
     integer(i4), allocatable :: start(:)  ! start of each thread's share of the pairs
     integer(i8) :: newest
@@ -123,6 +124,7 @@ contains
       if (newest <= work%apart(k)) cycle
       i = work%low(k)
       j = work%high(k)
+      if (rest(shapes%body(i)) == asleep .and. rest(shapes%body(j)) == asleep) cycle
       if (work%apart(k) >= 0) then
         if (max(work%moved(shapes%body(i)), work%moved(shapes%body(j))) <= work%apart(k)) cycle
       end if
@@ -233,12 +235,14 @@ contains
   !>
   !>   first, last     rows first <= k < last are contacts
   !>   patched         whether pairs may have several contacts
+  !>   rest            steps of rest of bodies: contacts of two that sleep are not selected
   !>   rows            reads `evaluated`, the last update of shapes before a contact's evaluation, -1: not evaluated yet, and others
   !>   work            reads `moved`; `result_of`: for each row from `first` the contact's pair, -1: none, out; `known_one`, `known_two`:
   !>                   primitive rows of the pairs, the slave first, out; `alive`: bits of the slots that are in contact, out
   !>   count           number of pairs
-  subroutine select_contacts(first, last, patched, rows, work, count)
+  subroutine select_contacts(first, last, patched, rest, rows, work, count)
     logical, intent(in) :: patched
+    integer(i4), intent(in) :: rest(0:)
     type(constraint_table), intent(in) :: rows
     type(workspace), intent(in) :: work
     integer(i4), intent(in) :: first, last
@@ -257,6 +261,7 @@ contains
     do k = first, last - 1
       r = k - first
       work%result_of(r) = -1
+      if (rest(rows%slave(k)) == asleep .and. rest(rows%master(k)) == asleep) cycle
       if (max(work%moved(rows%slave(k)), work%moved(rows%master(k))) <= rows%evaluated(k) &
         .and. .not. rows%cohesion(k) > 0.0_dp) cycle
       pair = count

@@ -89,11 +89,7 @@ contains
       return
     end if
 
-    !$omp parallel do if (state%triples%rows > parallel_from) schedule(static)
-    do a = 0, int(state%triples%rows, i4) - 1
-      call cholesky(step, state%triples%inverse_inertia(:,:,a), loc%triples%factor(:,:,a))
-    end do
-    !$omp end parallel do
+    call factorise_inertia(step, state, loc)
     do a = 0, int(state%bodies%rows, i4) - 1
       ! entries of implicit bodies are H itself: their inverse inertia couples all triples (add_compliance)
       if (implicit(a) /= 0) call set_identity(loc, state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
@@ -112,6 +108,34 @@ contains
     call find_coupled_drives(state, con, loc, n)
     if (failed >= 0) status = unknown_body
   end subroutine assemble_rows
+
+  !> Factorises the inverse inertia of all triples, those of bodies that sleep left out.
+  subroutine factorise_inertia(step, state, loc)
+    real(dp), intent(in) :: step
+    type(bodies_and_triples), intent(in) :: state
+    type(local_tables), intent(in) :: loc
+    integer(i4) :: a, b, bodies, last
+
+    bodies = int(state%bodies%rows, i4)
+    if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
+      !$omp parallel do if (state%triples%rows > parallel_from) schedule(static)
+      do a = 0, int(state%triples%rows, i4) - 1
+        call cholesky(step, state%triples%inverse_inertia(:,:,a), loc%triples%factor(:,:,a))
+      end do
+      !$omp end parallel do
+      return
+    end if
+    !$omp parallel do if (bodies > parallel_from) schedule(static) private(a, last)
+    do b = 0, bodies - 1
+      if (state%bodies%rest(b) < 0) cycle
+      last = int(state%triples%rows, i4) - 1
+      if (b < bodies - 1) last = state%bodies%velo_ptr(b+1) - 1
+      do a = state%bodies%velo_ptr(b), last
+        call cholesky(step, state%triples%inverse_inertia(:,:,a), loc%triples%factor(:,:,a))
+      end do
+    end do
+    !$omp end parallel do
+  end subroutine factorise_inertia
 
   !> Rows that hold obstacles on which other bodies pull, through springs or links, do not count as driving: nothing but these pulls moves a held
   !> obstacle, so its B is round-off and no measure of errors.  Rows of obstacles that move keep a measure of their own.
@@ -567,7 +591,7 @@ contains
     friction_work = 0.0_dp
     call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
     if (status /= table_open) return
-    state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
+    call clear_reactions(state)
     !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work, r)
     do k = 0, int(state%bodies%rows, i4) - 1
       do j = loc%pointers%attachment(k), loc%pointers%attachment(k+1) - 1
@@ -598,6 +622,24 @@ contains
       call add_transposed(count, h, t, r, state%triples%reaction)
     end subroutine pull
   end subroutine apply_reactions
+
+  !> Clears the reactions on bodies; those that sleep keep theirs.
+  subroutine clear_reactions(state)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4) :: b, bodies, last
+
+    bodies = int(state%bodies%rows, i4)
+    if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
+      state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
+      return
+    end if
+    do b = 0, bodies - 1
+      if (state%bodies%rest(b) < 0) cycle
+      last = int(state%triples%rows, i4) - 1
+      if (b < bodies - 1) last = state%bodies%velo_ptr(b+1) - 1
+      state%triples%reaction(:,state%bodies%velo_ptr(b):last) = 0.0_dp
+    end do
+  end subroutine clear_reactions
 
   !> Writes results of rows to their constraints, and adds the works of contacts.
   subroutine store_results(con, loc, n, step, contact_work, friction_work)

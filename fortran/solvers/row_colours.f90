@@ -16,23 +16,24 @@ module row_colours
 
 contains
 
-  !> Orders rows by key (row_order), then, if `coloured`, contacts by colour, greedily in the order of keys.
+  !> Orders rows by key (row_order), then, if `coloured`, contacts by colour, greedily in the order of keys.  Contacts on bodies that sleep have no rows.
   !>
-  !>   n, users       constraints in use, the first `users` of them the user's
+  !>   n, users       constraints in use, the first `users` of them the user's; n: out, rows
   !>   coloured       1: contacts by colours; contacts in no large colour, and the user's constraints, follow in the order of keys
   !>   master, slave, birth   of the constraint table
-  !>   bodies, body_kind      bodies in use, their kinds
+  !>   bodies, body_kind, rest   bodies in use, their kinds, and steps of rest, negative: it sleeps
   !>   order          out: constraint table row of every row
   !>   chunk_ptr      out: first row of every chunk of groups, and the end of the last one
   !>   colour_ptr     (0:ncolourptr-1), ncolourptr > 62, out: first chunk of every colour, and the end of the last one
   !>   colours        out: number of colours, 0 if rows are in the order of keys
-  subroutine order_rows(n, users, coloured, master, slave, birth, bodies, body_kind, order, chunk_ptr, ncolourptr, colour_ptr, &
-                        colours)
-    integer(i4), intent(in) :: n, users, coloured
+  subroutine order_rows(n, users, coloured, master, slave, birth, bodies, body_kind, rest, order, chunk_ptr, ncolourptr, &
+                        colour_ptr, colours)
+    integer(i4), intent(inout) :: n
+    integer(i4), intent(in) :: users, coloured
     integer(i4), intent(in) :: master(0:*), slave(0:*)
     integer(i8), intent(in) :: birth(0:*)
     integer(i4), intent(in) :: bodies
-    integer(i4), intent(in) :: body_kind(0:*)
+    integer(i4), intent(in) :: body_kind(0:*), rest(0:*)
     integer(i4), intent(inout) :: order(0:*), chunk_ptr(0:*)
     integer(i4), intent(in) :: ncolourptr
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
@@ -41,6 +42,7 @@ contains
     integer(i4) :: contacts, groups
 
     call sweep_order(n, users, birth, order)
+    if (any(rest(0:bodies-1) < 0)) call leave_out_sleeping(n, users, master, slave, rest, order)
     colours = 0
     colour_ptr(0) = 0
     chunk_ptr(0) = 0
@@ -53,6 +55,26 @@ contains
     call colour_groups(contacts, bodies, low, high, groups, group_ptr, group_of, colour, colours)
     call renumber(contacts, groups, group_ptr, group_of, sorted, colour, colours, order, chunk_ptr, colour_ptr)
   end subroutine order_rows
+
+  !> Takes contacts on bodies that sleep out of the order.
+  pure subroutine leave_out_sleeping(n, users, master, slave, rest, order)
+    integer(i4), intent(inout) :: n
+    integer(i4), intent(in) :: users
+    integer(i4), intent(in) :: master(0:*), slave(0:*), rest(0:*)
+    integer(i4), intent(inout) :: order(0:*)
+    integer(i4) :: a, i, left
+
+    left = 0
+    do a = 0, n - 1
+      i = order(a)
+      if (a < n - users) then
+        if (rest(master(i)) < 0 .or. rest(slave(i)) < 0) cycle
+      end if
+      order(left) = i
+      left = left + 1
+    end do
+    n = left
+  end subroutine leave_out_sleeping
 
   !> Finds the bodies that each contact acts on, smaller row first; the number `bodies` means none.
   pure subroutine find_pairs(contacts, order, master, slave, bodies, body_kind, low, high)

@@ -18,7 +18,7 @@ contains
 
   !> Orders the constraints as rows (row_colours), and puts rolling rows, in the order of their contacts, between the contacts and the user's constraints.
   !>
-  !> Reads of bodies kind, velo_ptr and inverse_inertia; of constraints master, slave, birth and material; of surface materials the lengths.
+  !> Reads of bodies kind, rest, velo_ptr and inverse_inertia; of constraints master, slave, birth and material; of surface materials the lengths.
   !> Writes of rows order, chunk_ptr, contact and arm.
   !>
   !>   bodies, constraints, materials, local   handles (BodyTable.handles, ConstraintTable.handle, SurfaceMaterialTable.handle, LocalDynamics.handles)
@@ -50,7 +50,7 @@ contains
       return
     end if
     call order_rows(n, users, coloured, con%master, con%slave, con%birth, int(state%bodies%rows, i4), state%bodies%kind, &
-                    loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
+                    state%bodies%rest, loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
     loc%rows%contact(0:n-1) = -1
     loc%rows%arm(0:n-1) = 0.0_dp
     if (rolls) call add_rolling_rows(users, state, con, mat, loc, n)

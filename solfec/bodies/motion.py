@@ -30,6 +30,7 @@ _referential_points = _kernels.point_motion.referential_points
 _point_velocities = _kernels.point_motion.point_velocities
 
 BOTH, DRIFT, KICK = 0, 1, 2  # stages of a prediction
+MOVING, WAKING = 0, 1  # the bodies that it moves: all but those that sleep; those that wake in this step
 
 
 def initialise_inertia(bodies: BodyTable, rows: np.ndarray | None = None) -> None:
@@ -72,6 +73,13 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     predict_implicit(bodies, step, _predict_explicit(bodies, compiled(bodies), loads, time, step))
 
 
+def predict_waking(bodies: BodyTable, loads: Loads, step: float) -> None:
+    """Predict rigid bodies that wake in this step (column `rest`): they stood still, and gravity, as evaluated last, is all that loads them."""
+    failure, row, _ = _predict(bodies.handles, BOTH, WAKING, step, loads.gravity)
+    if failure:
+        _raise(bodies, failure, row)
+
+
 def predict_implicit(bodies: BodyTable, step: float, count: int) -> None:
     """Compute u* of the `count` bodies of scheme DEF_LIM, after a prediction as if they were explicit."""
     elements = within_step(bodies)
@@ -93,18 +101,18 @@ def _predict_explicit(bodies: BodyTable, elements, loads: Loads, time: float, st
     """Make explicit predictions, with loads at mid-step; return the number of bodies of scheme DEF_LIM."""
     handles = bodies.handles
     if not (elements.count or loads.on_bodies):
-        failure, row, implicit_bodies = _predict(handles, BOTH, step, loads.gravity_at(time + 0.5 * step))
+        failure, row, implicit_bodies = _predict(handles, BOTH, MOVING, step, loads.gravity_at(time + 0.5 * step))
         if failure:
             _raise(bodies, failure, row)
         return implicit_bodies
-    failure, row, _ = _predict(handles, DRIFT, step, loads.gravity)
+    failure, row, _ = _predict(handles, DRIFT, MOVING, step, loads.gravity)
     damped = False
     if elements.count and not failure:
         damped, failure, row = finite_element_motion.drift(elements, bodies, step)
     if failure:
         _raise(bodies, failure, row)
     gravity = loads.apply(bodies, time + 0.5 * step, step)
-    failure, row, implicit_bodies = _predict(handles, KICK, step, gravity)
+    failure, row, implicit_bodies = _predict(handles, KICK, MOVING, step, gravity)
     if failure:
         _raise(bodies, failure, row)
     if elements.count:

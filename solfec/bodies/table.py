@@ -101,6 +101,7 @@ class BodyTable(Table):
         "primitive_count": ((), "i4", 0),
         "momentum": ((3,), "f8", 0.0),  # referential angular momentum carried by RIG_NEG and RIG_IMP
         "energy": ((6,), "f8", 0.0),  # Energy
+        "rest": ((), "i4", 0),  # steps for which the body has been slow, at most those after which it may sleep; -1: it sleeps, -2: it wakes within this step
         "extents": ((6,), "f8", 0.0),  # current bounding box: lower corner, upper corner
     }
     POINTS_INTO = {

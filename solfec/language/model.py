@@ -17,6 +17,7 @@ from ..motion_hooks import AfterMotion, BeforeMotion, BodiesAfter, BodiesBefore
 from ..parallel.communicator import world
 from ..results import results_file
 from ..simulation import Simulation
+from ..sleeping import STEPS
 from ..solvers.foreign_solver import Solves
 from . import checks, session
 from .automatic_solver import solver_and_duration
@@ -204,6 +205,25 @@ class SOLFEC(Model):
         self._domain.joint_correction = correct
 
     @property
+    def sleeping(self) -> str | float | tuple[float, int]:
+        """'ON', a velocity, or a velocity and a number of steps: islands of rigid bodies sleep after so many steps of slower motion; 'OFF' (default)."""
+        known = self._domain.sleeping
+        if not known.on:
+            return "OFF"
+        if known.steps != STEPS:
+            return known.speed, known.steps
+        return "ON" if known.speed is None else known.speed
+
+    @sleeping.setter
+    def sleeping(self, value: Literal["ON", "OFF"] | float | tuple[float, int]) -> None:
+        setting = _sleeping(value)
+        if setting[0] and not self._domain.dynamic:
+            raise BadValue("'sleeping' is for dynamics; quasi-static bodies have no velocity that could vanish")
+        if setting[0] and world().size > 1:
+            raise BadValue("'sleeping' is for runs of one process; leave it 'OFF', or run without MPI")
+        self._domain.sleeping.setting = setting
+
+    @property
     def verbose(self) -> str:
         """'ON', 'OFF', or '%' (also for the form with a newline)."""
         return self._simulation.verbose.rstrip("\n")
@@ -305,6 +325,17 @@ class SOLFEC(Model):
             `rotation` and `angular_velocity` are as `snapshot` gives them, computed when they are first asked for.
         """
         self._domain.hooks.after.append(AfterMotion(checks.function(function, "function")))
+
+
+def _sleeping(value) -> list:
+    """Return the setting of `Sleeping` for a value of the member."""
+    if isinstance(value, str):
+        return [checks.switch(value, "sleeping"), None, STEPS]
+    if isinstance(value, (tuple, list)):
+        if len(value) != 2:
+            raise BadValue("'sleeping' must be 'ON', 'OFF', a velocity, or a velocity and a number of steps")
+        return [True, checks.positive(value[0], "velocity of sleeping"), checks.integer(value[1], "steps of sleeping", 1)]
+    return [True, checks.positive(value, "sleeping"), STEPS]
 
 
 def look_at(simulation: Simulation, duration: float | None = None) -> None:

@@ -30,7 +30,7 @@ UNITS = (
 FOLLOWS = {  # rebuilt from the rest
     *("node_ptr", "element_ptr", "overlap_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents", "owner"),
 }
-BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
+BODY_STATE = ("energy", "momentum", "rest")  # columns of the body table that change from frame to frame
 DERIVED = ("element", "weights", "rounding", "carriers")  # computed from referential points and shapes
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
 USER_ONLY = (  # meaningful for the user's constraints alone
@@ -65,6 +65,7 @@ DESCRIPTIONS = {
     "conserving": ("1", "1: DEF_LIM conserves energy and momentum"),
     "energy": ("E", "KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION, DISSIPATED"),
     "momentum": ("M L^2/T", "referential angular momentum carried by the integrator"),
+    "rest": ("1", "of SOLFEC.sleeping: steps for which the body has been slow; -1: it sleeps"),
     "master": ("1", "id of the body the reaction acts on"),
     "slave": ("1", "id of the other body, 0: none"),
     "master_primitive": ("1", "number of the primitive within the master's shape, -1: none"),

@@ -53,6 +53,7 @@ def restore(reader, domain, number: int) -> None:
     stored = reader.settings(number)
     settings.apply_joints(domain, stored)
     settings.apply_bulk_materials(domain, stored["bulk materials"])  # elements may have materials of their own
+    domain.sleeping.seen = domain.state_changes  # what sleeps in the frame sleeps on
     domain.initialise()
     bodies.view("energy")[:] = frame.bodies["energy"].T
     restore_constraints(domain, frame, functions)

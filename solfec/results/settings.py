@@ -40,7 +40,7 @@ def fingerprint(domain, solver=None) -> tuple:
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *_bytes(surface, surface.COLUMNS),
         list(solver_settings(solver).values()), domain.step_kept, domain.exact_supports, domain.joint_impacts,
-        domain.joint_correction, domain.cracks.version, domain.touched, tuple(domain.joints.labels.items()),
+        domain.joint_correction, domain.sleeping.setting, domain.cracks.version, domain.touched, tuple(domain.joints.labels.items()),
     )  # fmt: skip
 
 
@@ -67,6 +67,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
         "exact supports": domain.exact_supports,
         "joint impacts": domain.joint_impacts,
         "joint correction": domain.joint_correction,
+        "sleeping": domain.sleeping.setting,
         "joints": {str(joint): [domain.joints.commands[joint], label] for joint, label in domain.joints.labels.items()},
         "extents": None if domain.extents is None else domain.extents.tolist(),
         "detection": {field.name: _plain(getattr(domain.settings, field.name)) for field in fields(domain.settings)},
@@ -155,6 +156,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     domain.exact_supports = settings.get("exact supports", False)
     domain.joint_impacts = settings.get("joint impacts", False)
     domain.joint_correction = settings.get("joint correction", False)
+    domain.sleeping.setting = settings.get("sleeping", domain.sleeping.setting)
     apply_joints(domain, settings)
     domain.extents = None if settings["extents"] is None else np.array(settings["extents"])
     for name, value in settings["detection"].items():

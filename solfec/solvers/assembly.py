@@ -41,7 +41,7 @@ def assemble_rows(local) -> None:
         if status != ROWS_LACK:
             break
         local.rows.reserve(constraints.n + constraints.contact_count + 1)
-    local.contacts = local.n - constraints.user_count
+    local.contacts = local.n - constraints.user_count  # contacts on bodies that sleep have no rows
     if status:
         _fail(local, -1, status)
     while True:

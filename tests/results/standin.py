@@ -18,6 +18,7 @@ from solfec.joints import Joints
 from solfec.lives import Lives
 from solfec.motion_hooks import Hooks
 from solfec.results import layout
+from solfec.sleeping import Sleeping
 
 KINDS = (BodyKind.OBSTACLE, BodyKind.RIGID, BodyKind.PSEUDO_RIGID)
 
@@ -49,7 +50,7 @@ class StandIn:
         self.loads, self.settings, self.extents = Loads(self.bodies), Settings(), None
         self.epsilon, self.dynamic, self.step_kept, self.exact_supports = 1e-6, True, False, False
         self.joint_impacts, self.joint_correction, self.touched = True, False, False
-        self.joints = Joints(self)
+        self.joints, self.sleeping = Joints(self), Sleeping(self)
         self.time, self.step, self.step_number = 0.0, 1e-3, 0
         self.clock_origin = (0.0, 0)
         self.report, self.sparsified, self.state_changes = None, 0, 0

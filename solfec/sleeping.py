@@ -1,0 +1,154 @@
+"""Islands of rigid bodies that sleep while they rest, on request (docs/running.md, Sleeping).
+
+A body that sleeps does not move, and contacts on it keep their reactions without being solved.  A sleeping body never touches an
+awake one: its island wakes in the step in which detection finds such a contact, before constraints are assembled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _kernels
+from .bodies import motion
+from .tables import opened
+
+_fall_asleep = _kernels.sleeping.fall_asleep
+_wake = _kernels.sleeping.wake
+
+STEPS = 100  # of rest, before an island sleeps
+PART = 0.1  # of the velocity that gravity gives in a step: what is slow, unless the user says
+ASLEEP, WAKES = -1, -2  # values of BodyTable.rest
+
+
+class Sleeping:
+    """Which islands of a model sleep, and what wakes them.
+
+    Parameters
+    ----------
+    model : Domain
+
+    Attributes
+    ----------
+    on : bool
+        Whether islands may sleep.
+    speed : float or None
+        Bodies are slow below this velocity; None: below `PART` of gravity times the step.
+    steps : int
+        Steps for which all bodies of an island are slow before it sleeps.
+    """
+
+    def __init__(self, model):
+        self.model = model
+        self.on, self.speed, self.steps = False, None, STEPS
+        self.seen = 0  # changes of states by the user that have been looked at
+        self._held = -1  # contacts on sleeping bodies after the last step, -1: not known
+        self._gravity: np.ndarray | None = None  # at the last step
+        self._materials: list[bytes] | None = None  # surface materials at the last step
+
+    @property
+    def setting(self) -> list:
+        """What the user has asked for, as numbers that a file holds."""
+        return [self.on, self.speed, self.steps]
+
+    @setting.setter
+    def setting(self, values) -> None:
+        self.on, self.speed, self.steps = values
+        if not self.on:
+            self.wake_all()
+
+    @property
+    def any_asleep(self) -> bool:
+        """Whether any body sleeps."""
+        return bool((self.model.bodies.view("rest") < 0).any())
+
+    def wake_all(self) -> None:
+        """Wake all bodies between steps, and count their rest anew."""
+        self.model.bodies.view("rest")[:] = 0
+        self._held = -1
+
+    def wake(self, rows) -> None:
+        """Wake the islands of bodies in these rows, and islands that obstacles among them touch, between steps."""
+        if self.on and len(rows) and self.any_asleep:
+            self._wake(rows, within=False)
+            rest = self.model.bodies.view("rest")
+            rest[rest == WAKES] = 0
+
+    def after_changes(self, changes: int, rows: list[int] | None) -> None:
+        """Wake what the user has changed since the last step: bodies in `rows`, None: any; `changes` counts all changes so far."""
+        fresh, self.seen = changes != self.seen, changes
+        if not (self.on and fresh):
+            return
+        if rows is None:
+            self.wake_all()
+        else:
+            self.wake(rows)
+
+    def before_step(self) -> None:
+        """Wake what loads, materials and functions disturb in the step that begins."""
+        if not self.on:
+            return
+        model, loads = self.model, self.model.loads
+        table = model.surface_materials
+        materials = [getattr(table, name)[..., : table.n].tobytes() for name in table.COLUMNS]
+        if self._gravity is None:  # the first step, or the first one of a continued run
+            before = model.time - 0.5 * model.step if model.step_number else model.time + 0.5 * model.step
+            self._gravity, self._materials = loads.gravity_at(before).copy(), materials
+        gravity = loads.gravity_at(model.time + 0.5 * model.step)
+        changed = materials != self._materials or not np.array_equal(gravity, self._gravity)
+        self._gravity[:], self._materials = gravity, materials
+        if changed or model.hooks or len(loads.sources) > 1 or loads.of_step:
+            self.wake_all()
+        elif loads.on_bodies:
+            self.wake(self._loaded())
+
+    def _loaded(self) -> np.ndarray:
+        """Return the rows of bodies with loads of their own."""
+        loads = self.model.loads
+        called = [callback.body for callback in loads.callbacks]
+        return np.concatenate((loads.table.view("body"), loads.pressures.table.view("body"), np.array(called, np.int32)))
+
+    def within_step(self) -> None:
+        """Wake islands that detection has found in contact with what moves, and predict their motion in the step."""
+        if not (self.on and self.any_asleep):
+            return
+        model = self.model
+        held, left, woken = self._wake((), within=True)
+        if self._held not in (-1, held):  # a contact has gone: options of contacts have changed
+            held, left, more = self._wake(slice(None), within=True)
+            woken += more
+        self._held = left
+        if woken:
+            motion.predict_waking(model.bodies, model.loads, model.step)
+            rest = model.bodies.view("rest")
+            rest[rest == WAKES] = 0
+
+    def after_step(self) -> None:
+        """Count steps of rest, and let islands sleep that have rested for long enough."""
+        if not self.on:
+            return
+        model = self.model
+        bodies, constraints = model.bodies, model.constraints
+        speed = self.speed if self.speed is not None else PART * model.step * float(np.linalg.norm(model.loads.gravity))
+        kept = np.zeros(bodies.n, np.int32)
+        if model.loads.on_bodies:
+            kept[self._loaded()] = 1
+        if model.cracks.of_body:
+            kept[[row for row in map(bodies.row_of, model.cracks.of_body) if row >= 0]] = 1
+        _, self._held, status = _fall_asleep(bodies.handles, constraints.handle, constraints.user_count, speed, self.steps, kept)
+        opened(status)
+
+    def _wake(self, rows, within: bool) -> tuple[int, int, int]:
+        """Mark islands as waking; return contacts on sleeping bodies before and after, and the number of bodies."""
+        bodies, constraints = self.model.bodies, self.model.constraints
+        marked = np.zeros(bodies.n, np.int32)
+        if not isinstance(rows, tuple):
+            marked[rows] = 1
+        held, left, woken, status = _wake(bodies.handles, constraints.handle, constraints.user_count, within, marked)
+        opened(status)
+        self._held = left
+        return held, left, woken
+
+    def before_removal(self, mask: np.ndarray) -> None:
+        """Wake what rests on bodies, marked by `mask`, that are about to go."""
+        self.wake(np.flatnonzero(mask))
+        self._held = -1
