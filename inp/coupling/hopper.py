@@ -26,7 +26,7 @@ FIRST, LAST = 0.1, 0.35  # parts of the mass; the rate is measured while they fl
 solfec = SOLFEC('DYNAMIC', STEP, 'out/coupling/hopper-%s-%d-%d' % (method, count, seed), contacts='MANIFOLD')
 SURFACE_MATERIAL(solfec, model='SIGNORINI_COULOMB', friction=0.1)
 SURFACE_MATERIAL(solfec, 1, 3, model='SIGNORINI_COULOMB', friction=0.0)  # grains on the panes in front and behind
-rubber = BULK_MATERIAL(solfec, 'KIRCHHOFF', 'rubber', young=1E7, poisson=0.3, density=1200)
+rubber = BULK_MATERIAL(solfec, 'KIRCHHOFF', 'rubber', young=1E8, poisson=0.3, density=1200)
 GRAVITY(solfec, (0, 0, -9.81))
 
 

@@ -32,9 +32,9 @@ def test_grains_that_become_deformable_leave_like_deformable_ones(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)  # seven minutes a run of deformable grains
-@pytest.mark.xfail(reason="rates of 211.5 and 226.1 kg/s are 6.5 % apart: grains this soft must be deformable further up", strict=True)
+@pytest.mark.timeout(7200)  # three minutes for each of the runs of deformable grains
 def test_hopper_deformable_near_its_outlet_has_the_same_rate_in_a_third_of_the_time(tmp_path):
-    near, every = (np.mean([discharge(tmp_path, method, 300, seed, 1)[:2] for seed in (1, 2)], axis=0) for method in ("near", "all"))
+    # a single rate scatters by 3 %, since some 75 grains pass while it is measured; means of eight seeds differ by 2.3 % with a standard error of 1.1 %
+    near, every = (np.mean([discharge(tmp_path, method, 300, seed, 1)[:2] for seed in range(1, 9)], axis=0) for method in ("near", "all"))
     assert near[0] == pytest.approx(every[0], rel=0.03)
     assert near[1] < every[1] / 3
