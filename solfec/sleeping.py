@@ -17,6 +17,7 @@ _wake = _kernels.sleeping.wake
 
 STEPS = 100  # of rest, before an island sleeps
 PART = 0.1  # of the velocity that gravity gives in a step: what is slow, unless the user says
+TURNING = 0.1  # part of gravity with which bodies turn back: they are slow for a while at the highest point of their way, and do not rest
 ASLEEP, WAKES = -1, -2  # values of BodyTable.rest
 
 
@@ -128,13 +129,15 @@ class Sleeping:
             return
         model = self.model
         bodies, constraints = model.bodies, model.constraints
-        speed = self.speed if self.speed is not None else PART * model.step * float(np.linalg.norm(model.loads.gravity))
+        fall = model.step * float(np.linalg.norm(model.loads.gravity))
+        speed = self.speed if self.speed is not None else PART * fall
+        steps = max(self.steps, int(min(2.0 * speed / (TURNING * fall), 2**30)) + 1) if fall > 0.0 else self.steps
         kept = np.zeros(bodies.n, np.int32)
         if model.loads.on_bodies:
             kept[self._loaded()] = 1
         if model.cracks.of_body:
             kept[[row for row in map(bodies.row_of, model.cracks.of_body) if row >= 0]] = 1
-        _, self._held, status = _fall_asleep(bodies.handles, constraints.handle, constraints.user_count, speed, self.steps, kept)
+        _, self._held, status = _fall_asleep(bodies.handles, constraints.handle, constraints.user_count, speed, steps, kept)
         opened(status)
 
     def _wake(self, rows, within: bool) -> tuple[int, int, int]:

@@ -194,32 +194,49 @@ def test_pairs_of_a_new_body_are_added_to_those_that_there_are(mixture):
     assert added > 0
 
 
+def compare_with_made_at_once(model) -> None:
+    """Compare arrays of finite elements with those that are made anew from the bodies."""
+    fe = compiled(model.bodies)
+    pointers = model.bodies.view("node_ptr").copy(), model.bodies.view("element_ptr").copy()
+    made = FiniteElements(model.bodies)
+    assert np.array_equal(pointers[0], model.bodies.view("node_ptr")) and np.array_equal(pointers[1], model.bodies.view("element_ptr"))
+    for name in {*OF_BODIES, *OF_NODES, *OF_ELEMENTS, "first", "first_element"} - {"rotation", "strain", "displacement", "internal", "viscous", "net", "square_at_rest", "laplacian"}:
+        assert np.array_equal(getattr(fe, name), getattr(made, name)), name
+    for name in ("embedded", "overlap_first", "overlap", "vertex_triple", "vertex_weights"):
+        assert np.array_equal(getattr(fe, name), getattr(made, name)), name
+    assert [group.key for group in fe.assembly.groups] == [group.key for group in made.assembly.groups]
+    for one, two in zip(fe.assembly.groups, made.assembly.groups):
+        assert np.array_equal(one.numbers, two.numbers) and np.array_equal(one.body, two.body)
+        for name in {*one.LANED} - {"energy", "strain"}:
+            assert np.array_equal(getattr(one, name), getattr(two, name)), name
+    assert np.array_equal(fe.assembly.first, made.assembly.first) and np.array_equal(fe.assembly.position, made.assembly.position)
+    for one, two in zip(fe.assembly.parts, made.assembly.parts):
+        assert np.array_equal(one, two)
+
+
 @pytest.mark.parametrize("mixture", ["blocks", "odd", "inside", "all"])
 def test_arrays_of_finite_elements_are_those_made_at_once(mixture):
     model, _ = pair(mixture)
     random, ahead = np.random.default_rng(2), places()
     for number in range(12):
-        fe = compiled(model.bodies)
+        compiled(model.bodies)
         if number % 2:
             put(model, MIXTURES[mixture][number % len(MIXTURES[mixture])], next(ahead))
         else:
             model.delete_body(int(model.bodies.id[1 + random.integers(model.bodies.n - 1)]))
-        fe = compiled(model.bodies)
-        pointers = model.bodies.view("node_ptr").copy(), model.bodies.view("element_ptr").copy()
-        made = FiniteElements(model.bodies)
-        assert np.array_equal(pointers[0], model.bodies.view("node_ptr")) and np.array_equal(pointers[1], model.bodies.view("element_ptr"))
-        for name in {*OF_BODIES, *OF_NODES, *OF_ELEMENTS, "first", "first_element"} - {"rotation", "strain", "displacement", "internal", "viscous", "net", "square_at_rest", "laplacian"}:
-            assert np.array_equal(getattr(fe, name), getattr(made, name)), name
-        for name in ("embedded", "overlap_first", "overlap", "vertex_triple", "vertex_weights"):
-            assert np.array_equal(getattr(fe, name), getattr(made, name)), name
-        assert [group.key for group in fe.assembly.groups] == [group.key for group in made.assembly.groups]
-        for one, two in zip(fe.assembly.groups, made.assembly.groups):
-            assert np.array_equal(one.numbers, two.numbers) and np.array_equal(one.body, two.body)
-            for name in {*one.LANED} - {"energy", "strain"}:
-                assert np.array_equal(getattr(one, name), getattr(two, name)), name
-        assert np.array_equal(fe.assembly.first, made.assembly.first) and np.array_equal(fe.assembly.position, made.assembly.position)
-        for one, two in zip(fe.assembly.parts, made.assembly.parts):
-            assert np.array_equal(one, two)
+        compare_with_made_at_once(model)
+
+
+@pytest.mark.parametrize("kinds", [["TL 2", "tetrahedron", "rubber 2", "enhanced 2", "inside 2"], ["inside 1", "enhanced 2", "TL 1", "rubber 2", "tetrahedron"]])
+def test_elements_of_new_kinds_join_those_that_there_are(kinds):
+    model, _ = models.domain(0.5, 1e-4)
+    ahead = places()
+    put(model, kinds[0], next(ahead))
+    first = compiled(model.bodies)
+    for kind in (*kinds[1:], *kinds):
+        put(model, kind, next(ahead))
+        compare_with_made_at_once(model)
+    assert compiled(model.bodies) is first and len(first.assembly.groups) == 5
 
 
 @pytest.mark.parametrize("gone", [[], [0], [4], [9], [0, 1, 2], [1, 5, 8], [0, 2, 4, 6, 8], list(range(10))])

@@ -197,3 +197,12 @@ def test_quasi_statics_are_refused():
     solfec = s.SOLFEC("QUASI_STATIC", STEP)
     with pytest.raises((SolfecError, ValueError), match="dynamics"):
         solfec.sleeping = "ON"
+
+
+@pytest.mark.parametrize("limit", ["ON", 0.5, (0.5, 1)])
+def test_ball_does_not_sleep_at_the_highest_point_of_its_way(limit):
+    solfec, *_ = tower(0, limit)
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((0, 0, 2), 0.1, 1, 1), s.BULK_MATERIAL(solfec, density=1000.0))
+    s.INITIAL_VELOCITY(ball, (0, 0, 1.0), (0, 0, 0))
+    run(solfec, 300)
+    assert ball.conf[11] == pytest.approx(2 + 0.3 - 0.5 * G * 0.09, rel=1e-6)
