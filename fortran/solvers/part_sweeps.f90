@@ -5,6 +5,8 @@
 module part_sweeps
   use ieee_arithmetic, only: ieee_is_nan
   use kinds, only: dp, i4, i8
+  use persistent_requests, only: completed, request_functions, start_requests
+  use state_tables, only: colour_messages, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use constraint_measures, only: error_without_reaction, measure_terms, note_openings
@@ -14,7 +16,7 @@ module part_sweeps
   use velocity_form, only: gather_momenta, momentum_velocities, velocity_sweep
   implicit none
   private
-  public :: begin_parts, sweep_part, largest_figures, figures_in_words
+  public :: begin_parts, sweep_part, sweep_with_messages, largest_figures, figures_in_words
   public :: find_part_velocities, measure_part, measure_part_without_reactions, finish_parts
 
 contains
@@ -57,16 +59,73 @@ contains
     integer(i4), intent(inout) :: counts(3)
     integer(i4), intent(out) :: failed, status
     type(local_tables) :: loc
-    type(row_options) :: options
-    type(sweep_figures) :: found
-    integer(i4) :: i, a
 
     failed = -1
     call open_local(handles, loc, status)
     if (status /= table_open) return
+    call sweep_listed(loc, row_options(half_step, step, solver, tolerance, bound), listed, .false., sums, counts, failed)
+  end subroutine sweep_part
+
+  !> Sweeps the rows of all colours; after each of them momenta of bodies that several processes hold are exchanged.
+  !>
+  !> Rows on these bodies come first, so that their momenta are on the way while the others are swept.  A wait that lasts long ends the call, which then has
+  !> to be made again: `place` says how many colours are done, and `waiting` that the messages of the next one are on the way.
+  !>
+  !> Reads and writes of rows, entries and triples what sweep_part does.
+  !>
+  !>   messages    handle of the rows and messages of the colours (ColourMessages)
+  !>   backwards   1: colours and their rows in the opposite order
+  !>   half_step, step, solver, tolerance, bound, sums, counts, failed, status   as in sweep_part
+  subroutine sweep_with_messages(handles, messages, backwards, half_step, step, solver, tolerance, bound, nrow, sums, counts, &
+                           failed, status)
+    integer(i8), intent(in) :: handles(6), messages
+    integer(i4), intent(in) :: backwards
+    real(dp), intent(in) :: half_step, step, tolerance
+    integer(i4), intent(in) :: solver, bound, nrow
+    real(dp), intent(inout) :: sums(5,0:nrow-1)
+    integer(i4), intent(inout) :: counts(3)
+    integer(i4), intent(out) :: failed, status
+    type(local_tables) :: loc
+    type(colour_messages) :: plan
+    type(row_options) :: options
+    integer(i4) :: c, colours, first, inner, last
+
+    failed = -1
+    call open_local(handles, loc, status)
+    if (status == table_open) call open_table(messages, plan, status)
+    if (status /= table_open) return
     options = row_options(half_step, step, solver, tolerance, bound)
-    do i = 0, count - 1
-      a = listed(i)
+    colours = size(plan%inner)
+    do while (plan%place < colours)
+      c = plan%place
+      if (backwards /= 0) c = colours - 1 - c
+      first = plan%row_ptr(c)
+      inner = plan%inner(c)
+      last = plan%row_ptr(c+1) - 1
+      if (plan%waiting == 0) then
+        call sweep_listed(loc, options, plan%row(first:inner-1), backwards /= 0, sums, counts, failed)
+        call send(plan, c, loc%triples%momentum)
+        call sweep_listed(loc, options, plan%row(inner:last), backwards /= 0, sums, counts, failed)
+      end if
+      call receive(plan, c, loc%triples%momentum)
+      if (plan%waiting /= 0 .or. plan%error /= 0) return
+      plan%place = plan%place + 1
+    end do
+  end subroutine sweep_with_messages
+
+  !> Sweeps some rows in the order of the list, or in the opposite one.
+  subroutine sweep_listed(loc, options, listed, backwards, sums, counts, failed)
+    type(local_tables), intent(inout) :: loc
+    type(row_options), intent(in) :: options
+    integer(i4), intent(in) :: listed(0:)
+    logical, intent(in) :: backwards
+    real(dp), intent(inout) :: sums(5,0:*)
+    integer(i4), intent(inout) :: counts(3), failed
+    type(sweep_figures) :: found
+    integer(i4) :: i, a
+
+    do i = 0, size(listed) - 1
+      a = listed(merge(size(listed) - 1 - i, i, backwards))
       call velocity_sweep(a, a, 1, options, loc%rows%kind, loc%rows%driving, loc%rows%contact, loc%rows%block, loc%rows%law, &
                           loc%rows%diagonal, loc%rows%free, loc%rows%v, loc%rows%entry_ptr, loc%entries%triple, &
                           loc%entries%operator, loc%triples%momentum, loc%rows%r, found)
@@ -74,7 +133,45 @@ contains
       counts = counts + found%counts
       failed = max(failed, found%failed)
     end do
-  end subroutine sweep_part
+  end subroutine sweep_listed
+
+  !> Sends momenta to the other processes that need them after a colour.
+  subroutine send(plan, colour, momentum)
+    type(colour_messages), intent(inout) :: plan
+    integer(i4), intent(in) :: colour
+    real(dp), intent(in) :: momentum(3,0:*)
+    integer(i4) :: i, requests
+
+    requests = plan%request_ptr(colour+1) - plan%request_ptr(colour)
+    if (requests == 0) return
+    do i = plan%sent_ptr(colour), plan%sent_ptr(colour+1) - 1
+      plan%outgoing(:,i) = momentum(:,plan%sent(i))
+    end do
+    call start_requests(request_functions(plan%start_all, plan%test_all), requests, &
+                        plan%request(plan%words*plan%request_ptr(colour):), plan%error)
+    plan%waiting = 1
+  end subroutine send
+
+  !> Waits for momenta that other processes send after a colour, and takes them over; `waiting` stays 1 if they have not come yet.
+  subroutine receive(plan, colour, momentum)
+    type(colour_messages), intent(inout) :: plan
+    integer(i4), intent(in) :: colour
+    real(dp), intent(inout) :: momentum(3,0:*)
+    integer(i4) :: i, requests
+    integer(i8) :: began, ended, rate
+
+    if (plan%waiting == 0 .or. plan%error /= 0) return
+    requests = plan%request_ptr(colour+1) - plan%request_ptr(colour)
+    call system_clock(began, rate)
+    if (completed(request_functions(plan%start_all, plan%test_all), requests, plan%request(plan%words*plan%request_ptr(colour):), &
+                  plan%status, plan%error)) plan%waiting = 0
+    call system_clock(ended)
+    plan%waited = plan%waited + real(ended - began, dp)/real(rate, dp)
+    if (plan%waiting /= 0) return
+    do i = plan%received_ptr(colour), plan%received_ptr(colour+1) - 1
+      momentum(:,plan%received(i)) = plan%incoming(:,i)
+    end do
+  end subroutine receive
 
   !> Finds the largest of each of the figures of some rows.
   !>

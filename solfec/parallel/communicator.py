@@ -5,9 +5,11 @@ A process asks for its communicator by `world`.  Only runs of several processes 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +20,7 @@ from ..errors import SolfecError
 RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
 SAID = 160  # bytes by which processes tell one another where they are
 PATIENCE = 1.5  # seconds for which a process that ends with an error waits for the others
-LOOKS, NAP = 30, 2e-5  # looks for messages before a process that waits sleeps, and seconds of sleep between further looks
+LOOKS, NAP = 1000, 2e-5  # looks for messages before a process that waits sleeps, and seconds of sleep between further looks
 PAUSES = 1e-4, 1e-2  # shortest and longest time between two looks at whether the others have come [s]
 
 
@@ -46,6 +48,12 @@ class Traffic:
         self.messages += len(outgoing)
         self.bytes += sum(array.nbytes for array in outgoing.values())
 
+    def count_many(self, messages: int, size: int, seconds: float) -> None:
+        """Count messages of this size in all, and the time for which a process has waited for them."""
+        self.messages += messages
+        self.bytes += size
+        self.seconds += seconds
+
     @property
     def sent(self) -> tuple[int, int]:
         """Numbers of messages and of bytes."""
@@ -61,6 +69,9 @@ class Communicator(Protocol):
 
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
         """Send arrays to ranks, and fill arrays with what ranks send."""
+
+    def lasting(self, messages: list) -> LastingRequests | None:
+        """Return requests for messages that are sent many times, [(arrays to send, arrays to fill), ...] by ranks; None: there are none of that kind."""
 
     def largest(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise maximum over all processes."""
@@ -89,6 +100,9 @@ class Alone:
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
         """Do nothing: there are no other processes."""
 
+    def lasting(self, messages: list) -> None:
+        """Return None: there are no other processes."""
+
     def largest(self, values: np.ndarray) -> np.ndarray:
         """Return the values."""
         return values
@@ -115,6 +129,45 @@ class Alone:
         """Do nothing: no other process waits."""
 
 
+class LastingRequests:
+    """Persistent requests of MPI, which kernels start and complete (fortran/tables/persistent_requests.f90).
+
+    Parameters
+    ----------
+    world : mpi4py.MPI.Comm
+    functions : tuple of int
+        Addresses of MPI_Startall and MPI_Testall.
+    messages : list
+        Arrays to send and arrays to fill, [([(rank, array), ...], [(rank, array), ...]), ...].
+
+    Attributes
+    ----------
+    handles : ndarray of int32
+        Handles of all requests, `words` numbers each.
+    pointers : ndarray of int32
+        First request of each of the messages, and their number.
+    status : ndarray of int32
+        Memory for statuses.
+    """
+
+    def __init__(self, world, functions: tuple[int, int], messages: list):
+        from mpi4py import MPI
+
+        self.functions, self._mpi = functions, MPI
+        made = [[*(world.Recv_init(array, rank) for rank, array in into), *(world.Send_init(array, rank) for rank, array in out)] for out, into in messages]
+        self._requests = [request for some in made for request in some]
+        self.words = MPI._sizeof(MPI.Request) // 4
+        raw = b"".join(ctypes.string_at(MPI._addressof(request), 4 * self.words) for request in self._requests)
+        self.handles = np.frombuffer(raw, np.int32).copy()
+        self.pointers = np.concatenate([[0], np.cumsum([len(some) for some in made])]).astype(np.int32)
+        self.status = np.zeros(MPI._sizeof(MPI.Status) // 4 * max(map(len, made), default=0), np.int32)
+
+    def __del__(self):
+        if not self._mpi.Is_finalized():
+            for request in self._requests:
+                request.Free()
+
+
 class MessagePassing:
     """Communication of processes by MPI.
 
@@ -139,12 +192,19 @@ class MessagePassing:
             self._wait(requests, began)
             self.traffic.count(outgoing)
 
+    def lasting(self, messages: list) -> LastingRequests | None:
+        """Return requests for messages that are sent many times; None if the library of MPI keeps the functions that start them to itself."""
+        functions = _functions_of_mpi()
+        return functions and LastingRequests(self.world, functions, messages)
+
     def _wait(self, requests: list, began: float) -> None:
         """Wait for messages, begun at some time; a long wait leaves the core to others, such as the process for which this one waits."""
         looks = 0
         while not self._all(requests):
             looks += 1
-            if looks >= LOOKS:
+            if looks < LOOKS:
+                os.sched_yield()
+            else:
                 time.sleep(NAP)
         self.traffic.seconds += time.perf_counter() - began
 
@@ -201,6 +261,18 @@ class MessagePassing:
     def abort(self, status: int) -> None:
         """End all processes at once."""
         self.world.Abort(status)
+
+
+@cache
+def _functions_of_mpi() -> tuple[int, int] | None:
+    """Return the addresses of MPI_Startall and MPI_Testall in the library that mpi4py uses, or None."""
+    from mpi4py import MPI
+
+    library = ctypes.CDLL(MPI.__file__)
+    try:
+        return tuple(ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in ("MPI_Startall", "MPI_Testall"))
+    except AttributeError:
+        return None
 
 
 def processes_started() -> int:

@@ -15,6 +15,7 @@ from ..solvers.constraint_solver import ConstraintSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
+from .colour_messages import ColourMessages
 from .colours import WORD, colour
 from .communicator import Communicator
 from .gathered_rows import Gathering
@@ -25,6 +26,7 @@ from .sweep_stages import SweepStages
 
 _begin = _kernels.part_sweeps.begin_parts
 _sweep = _kernels.part_sweeps.sweep_part
+_sweep_with_messages = _kernels.part_sweeps.sweep_with_messages
 _largest_figures = _kernels.part_sweeps.largest_figures
 _figures_in_words = _kernels.part_sweeps.figures_in_words
 _find_velocities = _kernels.part_sweeps.find_part_velocities
@@ -63,6 +65,7 @@ class PartSweeps(ConstraintSolver):
         self._joints = Gathering(part, whole) if part.looped.size and whole is not None else None
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
+        self._messages: ColourMessages | None = None  # that follow them
         self._stages: SweepStages | None = None  # of variants
         self._springs: PartSprings | None = None  # with Python functions
 
@@ -257,6 +260,15 @@ class PartSweeps(ConstraintSolver):
             changed = used[c // WORD] >> c % WORD & 1 > 0
             plans = ({rank: bodies[changed[bodies]] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
             self.plans.append(tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items() if b.size} for plan in plans))
+        self._messages = ColourMessages.between(part.world, self.lists, self._shared_rows(), self.plans)
+
+    def _shared_rows(self) -> np.ndarray:
+        """Return which rows act on bodies that several processes hold."""
+        part = self.part
+        shared = np.append(~part.mine, False)
+        for bodies in part.sent.values():
+            shared[bodies] = True
+        return shared[self.ends].any(axis=0)
 
     def _plan_last(self) -> None:
         """List what `MOVER` sends after its sweep of the rows on obstacles: their reactions, and momenta of the other bodies on which they act."""
@@ -303,6 +315,8 @@ class PartSweeps(ConstraintSolver):
             self._sweep_last(local, visit)
         if self._stages:
             self._stages.sweep(local, backwards, visit)
+        elif self._messages and not self._springs:
+            self._sweep_with_messages(local, given, backwards, sums, counts)
         else:
             self._sweep_colours(local.triples.momentum, backwards, visit)
         if not backwards:
@@ -318,6 +332,18 @@ class PartSweeps(ConstraintSolver):
         for listed, plan in zip(self.lists[::-1], self.plans[::-1]) if backwards else zip(self.lists, self.plans):
             visit(listed)
             self.part.copy_columns(momentum, *plan)
+
+    def _sweep_with_messages(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
+        """Sweep all colours once, with the messages that follow each of them."""
+        messages, traffic = self._messages, self.part.world.traffic
+        messages.place, messages.waited = 0, 0.0
+        options = local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter
+        while messages.place < len(self.lists):
+            _, status = _sweep_with_messages(local.handles, messages.handle, backwards, *options, sums, counts)
+            opened(status)
+            if messages.error:
+                raise RuntimeError(f"MPI has failed with its error {messages.error} while momenta were exchanged")
+        traffic.count_many(*messages.counts, messages.waited)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep the rows on obstacles."""

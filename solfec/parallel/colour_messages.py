@@ -1,0 +1,94 @@
+"""Messages that follow the colours of a sweep: persistent requests of MPI, which a kernel starts and completes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..tables import Record
+from .communicator import Communicator
+
+Plan = tuple[dict[int, np.ndarray], dict[int, np.ndarray]]  # what goes to other processes, and what comes from them, by their numbers
+
+
+class ColourMessages(Record):
+    """Rows of each colour, and the triples whose momenta processes exchange after it.
+
+    Rows, triples and requests of one colour follow those of the colour before; `..._ptr` say where those of each begin.
+    """
+
+    COLUMNS = {
+        "row": ((), "i4"),  # rows to sweep; of each colour those come first that act on bodies which several processes hold
+        "row_ptr": ((), "i4"),
+        "inner": ((), "i4"),  # place of the first row that acts on no such body
+        "sent": ((), "i4"),  # triples whose momenta others get
+        "sent_ptr": ((), "i4"),
+        "received": ((), "i4"),  # triples whose momenta come from others
+        "received_ptr": ((), "i4"),
+        "outgoing": ((3,), "f8"),  # momenta on their way
+        "incoming": ((3,), "f8"),
+        "request": ((), "i4"),  # handles of requests, `words` integers each
+        "request_ptr": ((), "i4"),
+        "status": ((), "i4"),  # memory for what MPI says of requests
+    }
+    NUMBERS = {
+        "start_all": "i8",  # addresses of functions of MPI
+        "test_all": "i8",
+        "words": "i4",
+        "place": "i4",  # colours that are done
+        "waiting": "i4",  # 1: messages of the next colour are on their way
+        "error": "i4",  # of MPI, 0: none
+        "waited": "f8",  # time for which the sweep has waited for messages [s]
+    }
+
+    @classmethod
+    def between(cls, world: Communicator, rows: Sequence[np.ndarray], shared: np.ndarray, plans: Sequence[Plan]) -> ColourMessages | None:
+        """Return the messages of colours, or None where a communicator has no lasting requests.
+
+        Parameters
+        ----------
+        world : Communicator
+        rows : sequence of ndarray
+            Rows of each colour, in the order of a sweep.
+        shared : ndarray of bool
+            Which rows act on bodies that several processes hold.
+        plans : sequence of Plan
+            Triples to send and to receive after each colour.
+        """
+        sent_ptr, received_ptr = (_pointers([sum(map(len, plan[side].values())) for plan in plans]) for side in (0, 1))
+        outgoing, incoming = (np.zeros((3, pointers[-1]), order="F") for pointers in (sent_ptr, received_ptr))
+        messages = [([*_slices(out, outgoing, first)], [*_slices(into, incoming, second)]) for (out, into), first, second in zip(plans, sent_ptr, received_ptr)]
+        requests = world.lasting(messages)
+        if requests is None:
+            return None
+        ordered = [(listed[shared[listed]], listed[~shared[listed]]) for listed in rows]
+        row_ptr = _pointers([listed.size for listed in rows])
+        made = cls(
+            row=_joined([part for parts in ordered for part in parts]), row_ptr=row_ptr,
+            inner=row_ptr[:-1] + np.array([first.size for first, _ in ordered], np.int32),
+            sent=_joined([triples for out, _ in plans for triples in out.values()]), sent_ptr=sent_ptr,
+            received=_joined([triples for _, into in plans for triples in into.values()]), received_ptr=received_ptr,
+            outgoing=outgoing, incoming=incoming, request=requests.handles, request_ptr=requests.pointers, status=requests.status,
+        )  # fmt: skip
+        made.start_all, made.test_all, made.words = *requests.functions, requests.words
+        made.requests = requests
+        made.counts = sum(len(out) for out, _ in plans), outgoing.nbytes
+        return made
+
+
+def _pointers(counts: Sequence[int]) -> np.ndarray:
+    """Return where each of several parts of these sizes begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+
+
+def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return arrays behind one another."""
+    return np.concatenate([np.zeros(0, np.int32), *arrays]).astype(np.int32)
+
+
+def _slices(plan: dict[int, np.ndarray], columns: np.ndarray, first: int):
+    """Yield the number of each process and the memory for its triples, which begins at column `first`."""
+    for rank, triples in plan.items():
+        yield rank, columns.T[first : first + len(triples)]
+        first += len(triples)
