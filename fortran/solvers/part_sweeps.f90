@@ -16,7 +16,7 @@ module part_sweeps
   use velocity_form, only: gather_momenta, momentum_velocities, velocity_sweep
   implicit none
   private
-  public :: begin_parts, sweep_part, sweep_with_messages, largest_figures, figures_in_words
+  public :: begin_parts, sweep_part, sweep_with_messages, add_figures
   public :: find_part_velocities, measure_part, measure_part_without_reactions, finish_parts
 
 contains
@@ -173,47 +173,36 @@ contains
     end do
   end subroutine receive
 
-  !> Finds the largest of each of the figures of some rows.
+  !> Finds the largest of each of the figures of some rows, and sums them as integers of two words, whose sums depend on no order (solfec/parallel/sums.py).
   !>
   !>   count, listed   (0:count-1) rows
   !>   sums            (5,0:nrow-1) figures of rows, none of them negative (sweep_part)
+  !>   scale           (5) powers of two; 0: that figure is not summed
   !>   largest         (5) out: at least 0; not a number if one of them is none
-  subroutine largest_figures(count, listed, nrow, sums, largest)
+  !>   words           (5,2) out: sums of high and of low words, 40 bits of each figure; without meaning if a figure exceeds its scale
+  subroutine add_figures(count, listed, nrow, sums, scale, largest, words)
     integer(i4), intent(in) :: count, listed(0:count-1), nrow
-    real(dp), intent(in) :: sums(5,0:nrow-1)
+    real(dp), intent(in) :: sums(5,0:nrow-1), scale(5)
     real(dp), intent(out) :: largest(5)
+    integer(i8), intent(out) :: words(5,2)
+    real(dp), parameter :: bits = 2.0_dp**40
+    real(dp) :: part
+    integer(i8) :: high
     integer(i4) :: i, j
 
     largest = 0.0_dp
+    words = 0
     do i = 0, count - 1
       do j = 1, 5
         if (.not. sums(j,listed(i)) <= largest(j) .and. .not. ieee_is_nan(largest(j))) largest(j) = sums(j,listed(i))
+        if (.not. sums(j,listed(i)) <= scale(j) .or. scale(j) <= 0.0_dp) cycle
+        part = sums(j,listed(i))/scale(j)*bits
+        high = int(part, i8)
+        words(j,1) = words(j,1) + high
+        words(j,2) = words(j,2) + int((part - real(high, dp))*bits, i8)
       end do
     end do
-  end subroutine largest_figures
-
-  !> Sums figures of rows as integers of two words, whose sums depend on no order (solfec/parallel/sums.py).
-  !>
-  !>   count, listed, nrow, sums   as in `largest_figures`; finite figures
-  !>   scale                       (5) powers of two that no figure exceeds
-  !>   words                       (5,2) out: sums of high and of low words, 40 bits of each figure
-  subroutine figures_in_words(count, listed, nrow, sums, scale, words)
-    integer(i4), intent(in) :: count, listed(0:count-1), nrow
-    real(dp), intent(in) :: sums(5,0:nrow-1), scale(5)
-    integer(i8), intent(out) :: words(5,2)
-    real(dp), parameter :: bits = 2.0_dp**40
-    real(dp) :: part(5)
-    integer(i8) :: high(5)
-    integer(i4) :: i
-
-    words = 0
-    do i = 0, count - 1
-      part = sums(:,listed(i))/scale*bits
-      high = int(part, i8)
-      words(:,1) = words(:,1) + high
-      words(:,2) = words(:,2) + int((part - real(high, dp))*bits, i8)
-    end do
-  end subroutine figures_in_words
+  end subroutine add_figures
 
   !> Computes U = B + H' p.
   !>

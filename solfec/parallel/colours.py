@@ -2,12 +2,16 @@
 
 Constraints on one pair of bodies form a group; groups of one colour share no moving body.  Groups take the smallest free colour in
 the order of a hash of their bodies' identifiers: a group is next if its hash is the highest on both bodies.  Owners have all groups on
-their bodies, so processes exchange only the colours of bodies and their highest remaining hash.
+their bodies, so processes exchange only the colours of bodies and their highest remaining hash, and colour what they can in between.
 """
 
 from __future__ import annotations
 
 import numpy as np
+
+from .. import _kernels
+
+_colour_next_groups = _kernels.shared_colours.colour_next_groups
 
 WORD = 62  # colours in one word of the masks of used colours
 
@@ -27,32 +31,24 @@ def colour(part, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     The second result (words, bodies) has, for each body that the part owns or has a copy of, the bits of the colours of all rows on it.
     """
     bodies, world = part.model.bodies, part.world
-    groups, group_of = np.unique(ends, axis=1, return_inverse=True)
-    group_of = group_of.reshape(-1)
+    _, first, group_of = np.unique((ends[0] + 1) * (bodies.n + 1) + ends[1] + 1, return_index=True, return_inverse=True)
+    groups = ends[:, first]
     ids = np.where(groups >= 0, bodies.id[np.maximum(groups, 0)], 0)
-    rank = hashes(ids[0], ids[1])
-    result, todo = np.full(groups.shape[1], -1), np.ones(groups.shape[1], bool)
-    known = np.zeros((2, bodies.n + 1), np.int64)  # the highest remaining hash, and words of used colours; the last column means no body
-    each = np.arange(bodies.n), np.ones(bodies.n, int)
+    hashed = hashes(ids[0], ids[1])
+    order = np.argsort(-hashed).astype(np.int32)
+    one, two = groups.astype(np.int32)
+    mine = part.mine.astype(np.int32)
+    result = np.full(hashed.size, -1, np.int32)
+    known = np.zeros((2, bodies.n), np.int64, order="F")  # the highest hash of groups without a colour, and words of used colours
+    for side in groups:
+        on_body = side >= 0
+        np.maximum.at(known[0], side[on_body], hashed[on_body])
     while True:
-        left, filling = world.total(np.array([todo.sum(), (known[-1] >= 1 << WORD // 2 - 1).any()], np.int64))
-        if not left:
-            return result[group_of], known[1:, :-1]
-        if filling:  # two bodies could fill the last word together
-            known = np.concatenate([known, np.zeros((1, bodies.n + 1), np.int64)])
-        known[0] = 0
-        for side in groups:
-            np.maximum.at(known[0], side[todo], rank[todo])
-        known[0, -1] = 0
-        part.copy(known.view(float), *each)
-        now = todo & (rank >= known[0, groups[0]]) & (rank >= known[0, groups[1]])
-        used = known[1:, groups[0, now]] | known[1:, groups[1, now]]
-        word = np.argmax(used != (1 << WORD) - 1, axis=0)  # the first that has room
-        used = used[word, np.arange(word.size)]
-        free = ~used & (used + 1)  # the lowest free bit
-        result[now] = WORD * word + np.log2(free).astype(int)
-        for side in groups:
-            np.bitwise_or.at(known, (1 + word, side[now]), free)
-        known[1:, -1] = 0
-        part.copy(known.view(float), *each)
-        todo &= ~now
+        part.copy_columns(known.view(float), part.sent, part.received)
+        left, full = _colour_next_groups(one, two, hashed, order, mine, known, result) if hashed.size else (0, 0)
+        left, full = world.total(np.array([left, full], np.int64))
+        if full:
+            known = np.concatenate([known, np.zeros((1, bodies.n), np.int64)]).copy(order="F")
+        elif not left:
+            part.copy_columns(known.view(float), part.sent, part.received)
+            return result[group_of], known[1:]

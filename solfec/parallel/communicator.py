@@ -79,6 +79,9 @@ class Communicator(Protocol):
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise sum of integers over all processes."""
 
+    def largest_and_total(self, values: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return `largest` of values and `total` of numbers, found at the same time."""
+
     def gathered(self, thing: Any) -> list:
         """Return what each process has given, in all of them."""
 
@@ -110,6 +113,10 @@ class Alone:
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the values."""
         return values
+
+    def largest_and_total(self, values: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values and the numbers."""
+        return values, numbers
 
     def gathered(self, thing: Any) -> list:
         """Return a list of the thing alone."""
@@ -208,20 +215,25 @@ class MessagePassing:
                 time.sleep(NAP)
         self.traffic.seconds += time.perf_counter() - began
 
-    def _reduced(self, values: np.ndarray, operation) -> np.ndarray:
-        """Return element-wise results of an operation over all processes."""
-        began, result = time.perf_counter(), np.empty_like(values)
-        self._wait([self.world.Iallreduce(values, result, operation)], began)
-        self.traffic.reductions += 1
-        return result
+    def _reduced(self, *terms: tuple) -> list[np.ndarray]:
+        """Return element-wise results over all processes, of (values, operation)."""
+        began, results = time.perf_counter(), [np.empty_like(values) for values, _ in terms]
+        self._wait([self.world.Iallreduce(values, result, operation) for result, (values, operation) in zip(results, terms)], began)
+        self.traffic.reductions += len(terms)
+        return results
 
     def largest(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise maximum over all processes."""
-        return self._reduced(values, self._max)
+        return self._reduced((values, self._max))[0]
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise sum of integers over all processes."""
-        return self._reduced(values, self._sum)
+        return self._reduced((values, self._sum))[0]
+
+    def largest_and_total(self, values: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return `largest` of values and `total` of numbers, found at the same time."""
+        largest, total = self._reduced((values, self._max), (numbers, self._sum))
+        return largest, total
 
     def gathered(self, thing: Any) -> list:
         """Return what each process has given, in all of them."""

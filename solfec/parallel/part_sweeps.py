@@ -21,14 +21,12 @@ from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .part_springs import PartSprings
-from .sums import ordered_nowhere, scale, summed
+from .sums import SweepSums, ordered_nowhere
 from .sweep_stages import SweepStages
 
 _begin = _kernels.part_sweeps.begin_parts
 _sweep = _kernels.part_sweeps.sweep_part
 _sweep_with_messages = _kernels.part_sweeps.sweep_with_messages
-_largest_figures = _kernels.part_sweeps.largest_figures
-_figures_in_words = _kernels.part_sweeps.figures_in_words
 _find_velocities = _kernels.part_sweeps.find_part_velocities
 _measure = _kernels.part_sweeps.measure_part
 _measure_without_reactions = _kernels.part_sweeps.measure_part_without_reactions
@@ -143,14 +141,13 @@ class PartSweeps(ConstraintSolver):
         sums, counts = np.zeros((5, max(local.n, 1)), order="F"), np.zeros(3, np.int32)
         fallbacks, iterations, error, merit, converged = 0, 0, 0.0, 0.0, False
         left = np.zeros(3, np.int64)
-        first, least = local.rows.R[:, : local.n].copy(), np.inf
+        first, least, totals = local.rows.R[:, : local.n].copy(), np.inf, SweepSums(part.world)
         self._gather(local)
         while not converged and iterations < given.maxiter and math.isfinite(error) and math.isfinite(merit):
             iterations += 1
             counts[:] = 0
             self._sweep(local, given, given.reverse and iterations % 2 == 0, sums, counts)
-            left, totals = self._totals(sums, counts)
-            change, driven_change, size, driven_size, postponed = totals
+            left, (change, driven_change, size, driven_size, postponed) = totals(self.judged, sums, counts)
             fallbacks += int(left[0])
             error = _larger([_relative(change, size), _relative(driven_change, driven_size)])
             if self._stages and not change <= GROWN * least and iterations < given.maxiter:
@@ -171,18 +168,9 @@ class PartSweeps(ConstraintSolver):
         status = 3 if left[2] or not math.isfinite(error) else 2 if left[1] else int(not converged)
         self._count_seconds(*began)
         if self._stages is None:
-            return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=len(self.lists))
+            return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=self.colours)
         sets = tuple(self._stages.total.tolist())
         return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=self._stages.colours, sets=sets)
-
-    def _totals(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return counts of the process that has most of them, and the sums of the figures of all rows, which depend on no order (sums.py)."""
-        world = self.part.world
-        largest = world.largest(np.concatenate([counts, _largest_figures(self.judged, sums)]))
-        left, largest = largest[:3].astype(np.int64), largest[3:]
-        finite = np.isfinite(largest).all()
-        found = _figures_in_words(self.judged, sums, scale(largest)).T.ravel() if finite else np.zeros(2 * largest.size, np.int64)
-        return left, summed(world.total(found), largest)
 
     def _seconds_of_messages(self) -> tuple[float, float]:
         """Return the wall time of all messages so far, and of those about middle rows."""
@@ -243,23 +231,26 @@ class PartSweeps(ConstraintSolver):
         self._plan_last()
         if variant == "FULL":
             self._stages = None
-            self._colour(swept)
+            self._plan_colours(swept)
         else:
             self._stages = SweepStages(part, self.ends, swept, swept[part.mine[self.ends[1, swept]]], variant)
 
-    def _colour(self, swept: np.ndarray) -> None:
-        """Find the rows of each colour, and what is exchanged after each of them."""
+    def _plan_colours(self, swept: np.ndarray) -> None:
+        """Find the rows of each colour, and what is exchanged after each of them; rows on obstacles come last."""
         part = self.part
         colours, used = colour(part, self.ends[:, swept])
-        count = int(part.world.largest(np.array([colours.max(initial=-1) + 1.0]))[0])
-        self.lists = [swept[colours == c] for c in range(count)]
-        self.coloured = np.concatenate([NO_ROWS, *self.lists])
+        self.colours = int(part.world.largest(np.array([colours.max(initial=-1) + 1.0]))[0])
+        self.lists = [swept[colours == c] for c in range(self.colours)]
         first, width = part.spans["velo"]
         self.plans = []
-        for c in range(count):
+        for c in range(self.colours):
             changed = used[c // WORD] >> c % WORD & 1 > 0
             plans = ({rank: bodies[changed[bodies]] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
             self.plans.append(tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items() if b.size} for plan in plans))
+        if part.driven.size:
+            self.lists.append(self.last if part.world.rank == MOVER else NO_ROWS)
+            self.plans.append(tuple({rank: triples for rank, triples in plan.items() if triples.size} for plan in self.last_plans[1]))
+        self.coloured = np.concatenate([NO_ROWS, *self.lists])
         self._messages = ColourMessages.between(part.world, self.lists, self._shared_rows(), self.plans)
 
     def _shared_rows(self) -> np.ndarray:
@@ -298,7 +289,7 @@ class PartSweeps(ConstraintSolver):
         return self.part.world.largest(np.array([not same], float))[0] == 0.0
 
     def _sweep(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
-        """Sweep all colours or stages once, then the rows on obstacles; or backwards in the opposite order."""
+        """Sweep all rows once, or backwards in the opposite order."""
 
         def visit(listed: np.ndarray) -> None:
             listed = np.ascontiguousarray(listed[::-1]) if backwards else listed
@@ -311,18 +302,23 @@ class PartSweeps(ConstraintSolver):
                 if self._springs:
                     self._springs.visit_listed(listed, figures[0])
 
-        if backwards:
-            self._sweep_last(local, visit)
         if self._stages:
-            self._stages.sweep(local, backwards, visit)
+            self._sweep_stages(local, backwards, visit)
         elif self._messages and not self._springs:
             self._sweep_with_messages(local, given, backwards, sums, counts)
         else:
             self._sweep_colours(local.triples.momentum, backwards, visit)
+        if self._springs:
+            self.part.copy_columns(self._springs.misses, *self.last_plans[0])
+            self._springs.note()
+
+    def _sweep_stages(self, local, backwards: bool, visit: Callable[[np.ndarray], None]) -> None:
+        """Sweep the stages of a variant once, then the rows on obstacles; or backwards in the opposite order."""
+        if backwards:
+            self._sweep_last(local, visit)
+        self._stages.sweep(local, backwards, visit)
         if not backwards:
             self._sweep_last(local, visit)
-        if self._springs:
-            self._springs.note()
 
     def _sweep_colours(self, momentum: np.ndarray, backwards: bool, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep all colours once; in one process without a stop between them, unless springs with Python functions are visited there."""
@@ -346,22 +342,19 @@ class PartSweeps(ConstraintSolver):
         traffic.count_many(*messages.counts, messages.waited)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
-        """Sweep the rows on obstacles."""
+        """Sweep the rows on obstacles, after the stages of a variant."""
         if self.part.driven.size:
-            if self._stages:
-                self.part.copy_columns(local.triples.momentum, *self.everything)
+            self.part.copy_columns(local.triples.momentum, *self.everything)
             if self.part.world.rank == MOVER:
                 visit(self.last)
-            reactions, momenta = self.last_plans
-            self.part.copy_columns(local.rows.R, *reactions)
-            if self._springs:
-                self.part.copy_columns(self._springs.misses, *reactions)
-            self.part.copy_columns(local.triples.momentum, *momenta)
+            self.part.copy_columns(local.triples.momentum, *self.last_plans[1])
 
     def _gather(self, local) -> None:
         """Compute momenta from reactions; copies get those of their owners."""
         if self._stages:
             self.part.copy_columns(local.rows.R, *self._stages.reactions)
+        if self.part.driven.size:
+            self.part.copy_columns(local.rows.R, *self.last_plans[0])
         opened(_begin(local.handles, local.n, self.part.model.bodies.triples.n))
         self.part.copy_columns(local.triples.momentum, *self.everything)
 

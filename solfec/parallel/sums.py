@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from .communicator import Communicator
 
 BITS = 2.0**40  # range of each of the two words of a term
+HEADROOM = 4.0  # by how much the largest term may grow from one sweep to the next
+
+_add_figures = _kernels.part_sweeps.add_figures
 
 
 def ordered_nowhere(terms: np.ndarray, world: Communicator) -> np.ndarray:
@@ -37,10 +41,52 @@ def summed(total: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """Return the sums (m,) that integers of all processes mean; infinite where a term is not finite."""
     if not np.isfinite(largest).all():
         return np.where(np.isfinite(largest), 0.0, np.inf)
-    high, low = total[: len(largest)], total[len(largest) :]
-    return scale(largest) * (high.astype(float) / BITS + low.astype(float) / BITS**2)
+    return scale(largest) * _parts(total)
+
+
+def _parts(total: np.ndarray) -> np.ndarray:
+    """Return sums relative to their scales from their words, the high ones of all sums first."""
+    high, low = total.reshape(2, -1).astype(float)
+    return high / BITS + low / BITS**2
 
 
 def scale(largest: np.ndarray) -> np.ndarray:
     """Return powers of two above the largest terms."""
     return np.exp2(np.ceil(np.log2(np.where(largest > 0.0, largest, 1.0))))
+
+
+class SweepSums:
+    """Sums of figures of rows over all processes after each sweep of a solution, which depend on no order.
+
+    Terms become integers relative to powers of two.  These come from the sweep before, so one exchange finds the sums and
+    whether the largest terms have outgrown them; only then, as in the first sweep, a second one follows.
+
+    Parameters
+    ----------
+    world : Communicator
+    """
+
+    def __init__(self, world: Communicator):
+        self._world, self._scales = world, np.zeros(5)
+
+    def __call__(self, rows: np.ndarray, figures: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return counts of the process that has most of them, and the sums (5,) of all processes.
+
+        Parameters
+        ----------
+        rows : ndarray of int32
+            Rows whose figures this process adds.
+        figures : ndarray (5, n)
+            Figures of all rows, none of them negative.
+        counts : ndarray (3,) of int32
+        """
+        largest, found = _add_figures(rows, figures, self._scales)
+        largest, total = self._world.largest_and_total(np.concatenate([counts, largest]), found.T.ravel())
+        most, largest = largest[:3].astype(np.int64), largest[3:]
+        if not np.isfinite(largest).all():
+            return most, np.where(np.isfinite(largest), 0.0, np.inf)
+        if (largest > self._scales).any():
+            self._scales = scale(largest)
+            total = self._world.total(_add_figures(rows, figures, self._scales)[1].T.ravel())
+        sums, self._scales = self._scales * _parts(total), HEADROOM * scale(largest)
+        return most, sums

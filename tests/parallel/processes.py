@@ -65,6 +65,9 @@ class Thread:
     def total(self, values):
         return np.sum(self.together.all_of(self.rank, values.copy()), axis=0)
 
+    def largest_and_total(self, values, numbers):
+        return self.largest(values), self.total(numbers)
+
 
 def spmd(size, program):
     """Results of `program(world)` in so many threads."""
