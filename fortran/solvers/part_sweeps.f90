@@ -12,8 +12,8 @@ module part_sweeps
   use constraint_measures, only: error_without_reaction, measure_terms, note_openings
   use end_of_cohesion, only: end_cohesion
   use rolling_rows, only: take_normals
-  use row_block, only: row_options, sweep_figures
-  use velocity_form, only: gather_momenta, momentum_velocities, velocity_sweep
+  use row_block, only: row_options
+  use velocity_form, only: gather_momenta, listed_sweep, momentum_velocities
   implicit none
   private
   public :: begin_parts, sweep_part, sweep_with_messages, add_figures
@@ -117,22 +117,14 @@ contains
   subroutine sweep_listed(loc, options, listed, backwards, sums, counts, failed)
     type(local_tables), intent(inout) :: loc
     type(row_options), intent(in) :: options
-    integer(i4), intent(in) :: listed(0:)
+    integer(i4), intent(in), contiguous :: listed(:)
     logical, intent(in) :: backwards
     real(dp), intent(inout) :: sums(5,0:*)
     integer(i4), intent(inout) :: counts(3), failed
-    type(sweep_figures) :: found
-    integer(i4) :: i, a
 
-    do i = 0, size(listed) - 1
-      a = listed(merge(size(listed) - 1 - i, i, backwards))
-      call velocity_sweep(a, a, 1, options, loc%rows%kind, loc%rows%driving, loc%rows%contact, loc%rows%block, loc%rows%law, &
-                          loc%rows%diagonal, loc%rows%free, loc%rows%v, loc%rows%entry_ptr, loc%entries%triple, &
-                          loc%entries%operator, loc%triples%momentum, loc%rows%r, found)
-      sums(:,a) = [found%change, found%size, found%postponed]
-      counts = counts + found%counts
-      failed = max(failed, found%failed)
-    end do
+    call listed_sweep(size(listed), listed, backwards, options, loc%rows%kind, loc%rows%driving, loc%rows%contact, loc%rows%block, &
+                      loc%rows%law, loc%rows%diagonal, loc%rows%free, loc%rows%v, loc%rows%entry_ptr, loc%entries%triple, &
+                      loc%entries%operator, loc%triples%momentum, loc%rows%r, sums, counts, failed)
   end subroutine sweep_listed
 
   !> Sends momenta to the other processes that need them after a colour.

@@ -13,7 +13,7 @@ module velocity_form
   use rolling_rows, only: b_normal
   implicit none
   private
-  public :: gather_momenta, momentum_velocities, velocity_sweep
+  public :: gather_momenta, listed_sweep, momentum_velocities, velocity_sweep
 
   integer, parameter :: parallel_from = 500   !< rows from which threads pay
 
@@ -110,6 +110,32 @@ contains
     end do
     found = sweep_figures([moved, sums(1)], [whole, sums(2)], postponed, counts, failed)
   end subroutine velocity_sweep
+
+  !> Sweeps listed rows, or the same backwards, and writes the figures of each: |dR|^2, |R|^2 (two of each, sweep_figures), and what is postponed.
+  subroutine listed_sweep(count, listed, backwards, options, kind, driving, contact, block, law, diagonal, free, v, entry_ptr, &
+                          triple, entry, momentum, reaction, figures, counts, failed)
+    integer(i4), intent(in) :: count, listed(0:count-1)
+    logical, intent(in) :: backwards
+    type(row_options), intent(in) :: options
+    integer(i4), intent(in) :: kind(0:*), driving(0:*), contact(0:*)
+    real(dp), intent(inout) :: block(block_size,0:*)
+    real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), free(3,0:*), v(3,0:*)
+    integer(i4), intent(in) :: entry_ptr(0:*), triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*)
+    real(dp), intent(inout) :: momentum(3,0:*), reaction(3,0:*), figures(5,0:*)
+    integer(i4), intent(inout) :: counts(3), failed
+    type(sweep_figures) :: found
+    integer(i4) :: i, a
+
+    do i = 0, count - 1
+      a = listed(merge(count - 1 - i, i, backwards))
+      call velocity_sweep(a, a, 1, options, kind, driving, contact, block, law, diagonal, free, v, entry_ptr, triple, entry, &
+                          momentum, reaction, found)
+      figures(:,a) = [found%change, found%size, found%postponed]
+      counts = counts + found%counts
+      failed = max(failed, found%failed)
+    end do
+  end subroutine listed_sweep
 
   !> b + sum of H' p over entries first .. last-1.
   pure function pulled(first, last, triple, entry, momentum, b) result(u)
