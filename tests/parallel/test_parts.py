@@ -1,6 +1,7 @@
 """A model that is divided among several owners, in one process, takes the same course as the whole one."""
 
 import copy
+import math
 import sys
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from solfec.parallel.colours import colour, hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.part import Part, pairs_of_rows  # noqa: E402
 from solfec.parallel.part_sweeps import PartSweeps  # noqa: E402
-from solfec.parallel.sums import ordered_nowhere  # noqa: E402
+from solfec.parallel.sums import SweepSums, ordered_nowhere  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 
 
@@ -193,3 +194,27 @@ def test_what_cannot_be_divided_yet_is_refused():
     model.bodies.view("owner")[:] = 1
     with pytest.raises(SolfecError, match="owners of bodies must be ranks from 0 to 0"):
         Part(model, Alone(), 1.0)
+
+
+def test_sums_after_sweeps_do_not_depend_on_order_or_parts_while_terms_grow_and_shrink():
+    rng = np.random.default_rng(8)
+    sweeps = [np.asfortranarray(rng.random((5, 300)) * 10.0**power) for power in (0, 0.3, 3, -4, -9, -9.2, 6, 6)]
+    sweeps.append(np.zeros((5, 300), order="F"))
+    rows = np.arange(300, dtype=np.int32)
+
+    def course(world):
+        totals, part = SweepSums(world), np.array_split(rows[::-1] if world.size > 1 else rows, world.size)[world.rank]
+        return [totals(part, figures, np.array([world.rank, 0, 1], np.int32)) for figures in sweeps]
+
+    whole = course(Alone())
+    for (_, found), figures in zip(whole, sweeps):
+        assert found == pytest.approx([math.fsum(terms) for terms in figures], rel=4e-16)
+    for course_of_one in spmd(3, course):
+        for (most, found), (_, expected) in zip(course_of_one, whole):
+            assert most.tolist() == [2, 0, 1] and found.tobytes() == expected.tobytes()
+
+
+def test_a_term_that_is_no_number_spoils_its_own_sum_only():
+    figures = np.ones((5, 4), order="F")
+    figures[1, 2], figures[3, 0] = np.inf, np.nan
+    assert SweepSums(Alone())(np.arange(4, dtype=np.int32), figures, np.zeros(3, np.int32))[1].tolist() == [0, np.inf, 0, np.inf, 0]
