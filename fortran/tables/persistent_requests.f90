@@ -9,7 +9,8 @@ module persistent_requests
   private
   public :: request_functions, start_requests, completed
 
-  integer, parameter :: looks = 4000             !< looks for messages before a process that waits sleeps: about a millisecond
+  integer, parameter :: spins = 50               !< looks for messages before a process that waits offers the core to others: about ten microseconds
+  integer, parameter :: looks = 4000             !< and before it sleeps: about a millisecond
   integer(c_int), parameter :: nap = 20          !< sleep between further looks [microseconds]
   integer(i8), parameter :: answers_in = 20      !< looks a second at least: waits end then, so that Python can answer signals
 
@@ -89,7 +90,7 @@ contains
       if (completed .or. error /= 0) return
       look = look + 1
       if (look < looks) then
-        ignored = sched_yield()
+        if (look > spins) ignored = sched_yield()
         cycle
       end if
       if (look == looks) call system_clock(began, rate)

@@ -20,7 +20,7 @@ from ..errors import SolfecError
 RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
 SAID = 160  # bytes by which processes tell one another where they are
 PATIENCE = 1.5  # seconds for which a process that ends with an error waits for the others
-LOOKS, NAP = 1000, 2e-5  # looks for messages before a process that waits sleeps, and seconds of sleep between further looks
+SPINS, LOOKS, NAP = 20, 1000, 2e-5  # looks for messages before a process that waits offers the core to others, and before it sleeps; seconds of sleep between further looks
 PAUSES = 1e-4, 1e-2  # shortest and longest time between two looks at whether the others have come [s]
 
 
@@ -209,10 +209,10 @@ class MessagePassing:
         looks = 0
         while not self._all(requests):
             looks += 1
-            if looks < LOOKS:
-                os.sched_yield()
-            else:
+            if looks > LOOKS:
                 time.sleep(NAP)
+            elif looks > SPINS:
+                os.sched_yield()
         self.traffic.seconds += time.perf_counter() - began
 
     def _reduced(self, *terms: tuple) -> list[np.ndarray]:
