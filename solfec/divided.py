@@ -23,6 +23,7 @@ from .migration import rearrange, state_of, take_states
 from .motion_hooks import Hooks
 from .parallel.gathered_solver import GatheredSolver, IslandSolver
 from .parallel.part import Part, is_implicit, least_reach, speeds
+from .parallel.part_newton import PartNewton
 from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
 from .parallel.statistics import COUNTS, Statistics, counts_of
@@ -212,7 +213,8 @@ class Divided:
             return PartPenalty(self.part, self.solver, self._told, self.whole)
         if sweeps_by_colours(self.solver):
             return PartSweeps(self.part, self.solver, self._told, self.whole)
-        kind = IslandSolver if isinstance(self.solver, AutoSolver) else GatheredSolver
+        kinds = {AutoSolver: IslandSolver, NewtonSolver: PartNewton}
+        kind = next((kind for of, kind in kinds.items() if isinstance(self.solver, of)), GatheredSolver)
         return kind(self.part, self.solver, self._told, self.whole)
 
     def _make_sure(self) -> None:

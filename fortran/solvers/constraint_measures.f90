@@ -129,21 +129,24 @@ contains
 
   !> Computes what each row adds to the sums of `measure`: merit, free energy, |B|^2 (of rows that drive obstacles with the change that they ask
   !> for), squared residual (4,0:*).
-  subroutine measure_terms(n, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, terms)
+  subroutine measure_terms(n, exact, unit, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, &
+                           member, residual, terms)
     integer(i4), intent(in) :: n, kind(0:*), driving(0:*)
+    logical, intent(in) :: exact         !< see measure
+    real(dp), intent(in) :: unit
     real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
     real(dp), intent(in) :: b(3,0:*), speed(0:*), reaction(3,0:*), u(3,0:*), half_step
     real(dp), intent(inout) :: member(0:*), residual(0:*), terms(4,0:*)
     class(row_family), pointer :: family
     integer :: a
 
-    call measure_rows(n, .false., 1.0_dp, kind, block, law, diagonal, speed, reaction, u, half_step, member, residual)
+    call measure_rows(n, exact, unit, kind, block, law, diagonal, speed, reaction, u, half_step, member, residual)
     do a = 0, n - 1
       family => family_of(kind(a))
       terms(1,a) = member(a)
       terms(2,a) = 0.5_dp*(weighted(diagonal(:,:,a), b(:,a)) + family%target_energy(law(:,a), diagonal(:,:,a)))
       terms(3,a) = b(1,a)**2 + b(2,a)**2 + b(3,a)**2
-      if (driving(a) > 0) terms(3,a) = terms(3,a) + error_without_reaction(.false., 1.0_dp, kind(a), block(:,a), law(:,a), &
+      if (driving(a) > 0) terms(3,a) = terms(3,a) + error_without_reaction(exact, unit, kind(a), block(:,a), law(:,a), &
                                                                            diagonal(:,:,a), b(:,a), half_step)**2
       terms(4,a) = residual(a)**2
     end do

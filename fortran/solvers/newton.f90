@@ -5,9 +5,9 @@ module newton
   use end_of_cohesion, only: end_cohesion
   use krylov_basis, only: ordered_dot, add_scaled, rotate_column, back_substitute
   use constraint_measures, only: measure, unbounded
-  use matrix3, only: adjugate_of
   use diagonal_block, only: b_rho, block_size
   use kind_numbers, only: contact_row => row_contact
+  use newton_rows, only: linearise_row, soften_contacts, stepped
   use row_block, only: law_size
   use row_families, only: family_of
   use row_family_base, only: row_family
@@ -477,25 +477,6 @@ contains
     end associate
   end subroutine take_shortened_step
 
-  !> Replaces laws by those that the iteration takes: spring-dashpot contacts become Signorini-Coulomb ones; `failed` is the last row
-  !> without a linearisation, or -1.
-  subroutine soften_contacts(n, half_step, step, v, kind, law, failed)
-    integer(i4), intent(in) :: n
-    real(dp), intent(in) :: half_step, step, v(3,0:*)
-    integer(i4), intent(inout) :: kind(0:*)
-    real(dp), intent(inout) :: law(law_size,0:*)
-    integer(i4), intent(out) :: failed
-    class(row_family), pointer :: family
-    integer :: a
-
-    failed = -1
-    do a = 0, n - 1
-      family => family_of(kind(a))
-      if (.not. family%newton) failed = a
-      call family%taken_by_newton(v(3,a), half_step, step, kind(a), law(:,a))
-    end do
-  end subroutine soften_contacts
-
   !> Computes X, Y + added, right-hand side and T^-1 = (X W_aa + Y + added)^-1 of all rows.
   subroutine linearise(n, added, unit, half_step, omega, kind, diagonal, block, law, u, reaction, operator, rhs, failed)
     integer(i4), intent(in) :: n
@@ -504,32 +485,16 @@ contains
     real(dp), intent(in) :: diagonal(3,3,0:*), block(block_size,0:*), law(law_size,0:*), u(3,0:*), reaction(3,0:*)
     real(dp), intent(inout) :: operator(3,3,3,0:*), rhs(3,0:*)
     integer(i4), intent(inout) :: failed         !< row whose T is singular, if any
-    real(dp) :: t(3,3)
     logical :: regular
-    integer :: a, j
+    integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static) private(t, regular, j) reduction(max: failed)
+    !$omp parallel do if (n > parallel_from) schedule(static) private(regular) reduction(max: failed)
     do a = 0, n - 1
-      call linearise_row(a)
-      do j = 1, 3
-        operator(j,j,2,a) = operator(j,j,2,a) + added
-      end do
-      t = matmul(operator(:,:,1,a), diagonal(:,:,a)) + operator(:,:,2,a)
-      call invert(t, operator(:,:,3,a), regular)
+      call linearise_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), added, unit, half_step, omega, &
+                         operator(:,:,:,a), rhs(:,a), regular)
       if (.not. regular) failed = max(failed, a)
     end do
     !$omp end parallel do
-
-  contains
-
-    subroutine linearise_row(a)
-      integer, intent(in) :: a
-      class(row_family), pointer :: family
-
-      family => family_of(kind(a))
-      call family%linearise(diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), unit, half_step, omega, &
-                            operator(:,:,1,a), operator(:,:,2,a), rhs(:,a))
-    end subroutine linearise_row
   end subroutine linearise
 
   !> Mean of the diagonal entries of W.
@@ -569,19 +534,9 @@ contains
 
     !$omp parallel do if (n > parallel_from) schedule(static)
     do a = 0, n - 1
-      call take_step_of_row(a)
+      reaction(:,a) = stepped(kind(a), block(:,a), reaction(:,a) + change(:,a))
     end do
     !$omp end parallel do
-
-  contains
-
-    subroutine take_step_of_row(a)
-      integer, intent(in) :: a
-      class(row_family), pointer :: family
-
-      family => family_of(kind(a))
-      reaction(:,a) = family%projected(block(:,a), reaction(:,a) + change(:,a))
-    end subroutine take_step_of_row
   end subroutine take_step
 
   !> Computes y = X p + Y x, where p = W x.
@@ -691,15 +646,4 @@ contains
     end if
   end subroutine velocities
 
-  !> Inverts a 3x3 matrix by cofactors.
-  pure subroutine invert(m, inverse, regular)
-    real(dp), intent(in) :: m(3,3)
-    real(dp), intent(out) :: inverse(3,3)
-    logical, intent(out) :: regular      !< false: singular, or not finite
-    real(dp) :: determinant
-
-    call adjugate_of(m, inverse, determinant)
-    regular = abs(determinant) > 0.0_dp .and. abs(determinant) <= huge(1.0_dp)
-    if (regular) inverse = inverse/determinant
-  end subroutine invert
 end module newton

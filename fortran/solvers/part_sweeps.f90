@@ -221,13 +221,14 @@ contains
   !>
   !>   n           rows in use
   !>   half_step   h/2 (dynamics) or h (quasi-statics)
+  !>   exact, unit   1: the contact equation of Newton steps; unit of force in which its errors add reactions to velocities
   !>   noting      1: opening velocities are noted
   !>   terms       (4,0:nrow-1) out: see measure_terms
   !>   status      out: table_open, or a handle is void
-  subroutine measure_part(handles, n, half_step, noting, nrow, terms, status)
+  subroutine measure_part(handles, n, half_step, exact, unit, noting, nrow, terms, status)
     integer(i8), intent(in) :: handles(6)
-    integer(i4), intent(in) :: n, noting, nrow
-    real(dp), intent(in) :: half_step
+    integer(i4), intent(in) :: n, exact, noting, nrow
+    real(dp), intent(in) :: half_step, unit
     real(dp), intent(inout) :: terms(4,0:nrow-1)
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
@@ -235,8 +236,8 @@ contains
     call open_local(handles, loc, status)
     if (status /= table_open) return
     call take_normals(n, loc%rows%contact, loc%rows%r, loc%rows%block)
-    call measure_terms(n, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%b, &
-                       loc%rows%speed, loc%rows%r, loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
+    call measure_terms(n, exact /= 0, unit, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, &
+                       loc%rows%b, loc%rows%speed, loc%rows%r, loc%rows%u, half_step, loc%rows%merit, loc%rows%residual, terms)
     if (noting /= 0) call note_openings(n, loc%rows%r, loc%rows%u, loc%rows%law, loc%rows%block)
   end subroutine measure_part
 

@@ -13,7 +13,7 @@ module velocity_form
   use rolling_rows, only: b_normal
   implicit none
   private
-  public :: gather_momenta, listed_sweep, momentum_velocities, velocity_sweep
+  public :: gather_momenta, listed_sweep, momentum_velocities, pulled, push, velocity_sweep
 
   integer, parameter :: parallel_from = 500   !< rows from which threads pay
 

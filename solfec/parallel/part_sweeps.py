@@ -368,7 +368,7 @@ class PartSweeps(ConstraintSolver):
         return measured(local, self.counted, self.part.driven.size > 0, noting, self.part.world)
 
 
-def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Communicator) -> tuple[float, float]:
+def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Communicator, unit: float | None = None) -> tuple[float, float]:
     """Return merit and residual of the whole model, from the rows that each process counts; write those of each row.
 
     Parameters
@@ -382,6 +382,8 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
     noting : bool
         Note opening velocities of contacts for the next sweep.
     world : Communicator
+    unit : float, optional
+        Unit of force of the contact equation that Newton steps solve; without it errors are those of sweeps.
     """
 
     def totals(terms: np.ndarray) -> np.ndarray:
@@ -394,7 +396,7 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
         return ordered_nowhere(both, world).reshape(2, -1).T
 
     terms = np.zeros((4, max(local.n, 1)), order="F")
-    opened(_measure(local.handles, local.n, local.half_step, noting, terms))
+    opened(_measure(local.handles, local.n, local.half_step, unit is not None, unit or 1.0, noting, terms))
     local.rows.residual[local.held], terms[3, local.held] = local.unmet, local.unmet**2
     merit, energy, size, unmet = totals(terms)
     if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():
