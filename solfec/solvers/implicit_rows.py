@@ -22,27 +22,41 @@ _add_compliance = _kernels.compliance.add_compliance
 _add_reduced_compliance = _kernels.reduced_compliance.add_reduced_compliance
 
 
-def rows_of(local, solver) -> SolverRows | ReducedRows:
+class SliceRoom:
+    """Memory for slices of columns, which solvers use one after the other; it stays when bodies come and go, since new pages cost milliseconds."""
+
+    def __init__(self):
+        self._numbers = np.zeros(0)
+
+    def of(self, size: int, width: int) -> np.ndarray:
+        """Return an array (size, width) in Fortran's order; its contents have no meaning."""
+        count = size * width
+        if count > len(self._numbers):
+            self._numbers = np.zeros(count + count // 4)
+        return self._numbers[:count].reshape(size, width, order="F")
+
+    def __deepcopy__(self, memo: dict):
+        return SliceRoom()
+
+
+def rows_of(local, solver, room: SliceRoom) -> SolverRows | ReducedRows:
     """Return the object whose `add()` adds, in every step, the contribution of the bodies of one solver."""
     if isinstance(solver, ReducedBodies):
         return ReducedRows(local, solver)
-    return SolverRows(local, solver)
+    return SolverRows(local, solver, room)
 
 
 class SolverRows:
-    """Contribution of the bodies of one element solver; columns are computed in slices.
+    """Contribution of the bodies of one element solver; columns A^-1 H^T of its bodies are computed in slices of the rows of each body.
 
     Attributes
     ----------
-    columns : ndarray (size, n)
-        A^-1 H^T of its bodies, for a slice of the rows of each body; every body starts at the first column.
     kept : KeptColumns or None
         Columns of A^-1 that stay, if A does.
     """
 
-    def __init__(self, local, solver):
-        self.local, self.solver = local, solver
-        self.columns = np.zeros((solver.size, 0), order="F")
+    def __init__(self, local, solver, room: SliceRoom):
+        self.local, self.solver, self._room = local, solver, room
         self.kept = KeptColumns(solver) if isinstance(solver, ElementSolver) and solver.linear else None
 
     def add(self) -> None:
@@ -50,20 +64,19 @@ class SolverRows:
         local, solver = self.local, self.solver
         first = local.pointers.attachment
         most = 3 * int((first[solver.rows + 1] - first[solver.rows]).max(initial=0))
-        if min(most, WIDTH) > self.columns.shape[1]:
-            self.columns = np.zeros((solver.size, min(most + 3 * (most // 12), WIDTH)), order="F")
+        columns = self._room.of(solver.size, min(most, WIDTH))
         tables, which = (local.bodies.handles, local.handles), (solver.rows, solver.dof_first, solver.rotation)
-        kept = self.kept if self.kept and most and self.kept.hold(tables, self.columns) else None
+        kept = self.kept if self.kept and most and self.kept.hold(tables, columns) else None
         for start in range(0, most, WIDTH):
             row, used = start // 3, min(WIDTH, most - start)
             if not isinstance(solver, ElementSolver):
-                opened(_inverse_columns(*tables, row, used, *which, solver.place, solver.inverses, self.columns))
+                opened(_inverse_columns(*tables, row, used, *which, solver.place, solver.inverses, columns))
             elif kept:
-                opened(_kept_columns(*tables, row, used, *which, kept.place, kept.values, self.columns))
+                opened(_kept_columns(*tables, row, used, *which, kept.place, kept.values, columns))
             else:
-                opened(_fill_columns(*tables, row, used, *which, self.columns))
-                solver.solve_slice(self.columns, used, most)
-            opened(_add_compliance(*tables, row, used, local.step, *which, self.columns))
+                opened(_fill_columns(*tables, row, used, *which, columns))
+                solver.solve_slice(columns, used, most)
+            opened(_add_compliance(*tables, row, used, local.step, *which, columns))
 
 
 class ReducedRows:

@@ -21,7 +21,7 @@ from ..errors import SolfecError
 from ..kinds import DRIVES, BodyKind, RowKind, SurfaceModel
 from ..tables import Table, opened
 from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
-from .implicit_rows import rows_of
+from .implicit_rows import SliceRoom, rows_of
 from .other_processes import NO_OTHERS, NoOthers
 
 _relative_velocities = _kernels.newton.relative_velocities
@@ -176,7 +176,7 @@ class LocalDynamics:
         self.stored = self.coupled = False
         self._prepared_for = None
         self.implicit = np.zeros(0, np.int32)
-        self._implicit_rows, self._listed = [], None
+        self._implicit_rows, self._listed, self._slices = [], None, SliceRoom()
         self.held = NO_ROWS
         self.unmet = np.zeros(0)
         self.colour_ptr = np.zeros(MOST_COLOURS + 1, np.int32)
@@ -332,7 +332,7 @@ class LocalDynamics:
         bodies, known = self.bodies, implicit_of_step(self.bodies, elements)
         if known is self._listed and len(self.implicit) == bodies.capacity:
             return
-        self._listed, self._implicit_rows = known, [rows_of(self, solver) for solver in known.solvers]
+        self._listed, self._implicit_rows = known, [rows_of(self, solver, self._slices) for solver in known.solvers]
         self.implicit = np.zeros(bodies.capacity, np.int32)
         for solver in known.solvers:
             self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
