@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,7 @@ RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS
 SAID = 160  # bytes by which processes tell one another where they are
 PATIENCE = 1.5  # seconds for which a process that ends with an error waits for the others
 SPINS, LOOKS, NAP = 20, 1000, 2e-5  # looks for messages before a process that waits offers the core to others, and before it sleeps; seconds of sleep between further looks
+FIRST_WORD = "SOLFEC_PATIENCE", 60.0  # environment variable that says after how many seconds a process says that it waits, and without it
 PAUSES = 1e-4, 1e-2  # shortest and longest time between two looks at whether the others have come [s]
 
 
@@ -136,6 +138,39 @@ class Alone:
         """Do nothing: no other process waits."""
 
 
+class LongWait:
+    """What a process says of a long wait: first after `FIRST_WORD` seconds, then each time that the wait has doubled.
+
+    A process that hangs, in an endless loop of a callback, say, is the one that says nothing.  Long waits are legal, so nothing ends.
+
+    Parameters
+    ----------
+    rank : int
+        This process.
+    began : float
+        When the wait has begun, by `time.perf_counter`.
+    """
+
+    def __init__(self, rank: int, began: float):
+        self._rank, self._began, self._next = rank, began, _first_word()
+
+    def note(self) -> None:
+        """Say so if the wait has lasted."""
+        waited = time.perf_counter() - self._began
+        if waited > self._next:
+            self._next = 2.0 * waited
+            print(f"solfec: process {self._rank} has waited for others for {waited:.0f} s; a process that says nothing of this kind is busy, or hangs", file=sys.stderr, flush=True)
+
+
+def _first_word() -> float:
+    """Return after how many seconds a process says that it waits."""
+    name, default = FIRST_WORD
+    try:
+        return float(os.environ.get(name, default))
+    except ValueError:
+        return default
+
+
 class LastingRequests:
     """Persistent requests of MPI, which kernels start and complete (fortran/tables/persistent_requests.f90).
 
@@ -206,11 +241,12 @@ class MessagePassing:
 
     def _wait(self, requests: list, began: float) -> None:
         """Wait for messages, begun at some time; a long wait leaves the core to others, such as the process for which this one waits."""
-        looks = 0
+        looks, long = 0, LongWait(self.rank, began)
         while not self._all(requests):
             looks += 1
             if looks > LOOKS:
                 time.sleep(NAP)
+                long.note()
             elif looks > SPINS:
                 os.sched_yield()
         self.traffic.seconds += time.perf_counter() - began
@@ -237,15 +273,22 @@ class MessagePassing:
 
     def gathered(self, thing: Any) -> list:
         """Return what each process has given, in all of them."""
+        self._come_together()
         return self.world.allgather(thing)
 
     def collected(self, thing: Any) -> list | None:
         """Return what each process has given, in process 0; None in the others."""
+        self._come_together()
         return self.world.gather(thing)
 
     def dealt(self, things: list) -> list:
         """Give things[r] to process r; return what each process has for this one."""
+        self._come_together()
         return self.world.alltoall(things)
+
+    def _come_together(self) -> None:
+        """Wait until all processes are here, without holding a core, before a call that cannot be interrupted."""
+        self._wait([self.world.Ibarrier()], time.perf_counter())
 
     def meet(self, place: str, patience: float = np.inf) -> list[str] | None:
         """Wait until all processes meet, and return where each of them is; None if some do not come in time.
@@ -262,10 +305,12 @@ class MessagePassing:
         said = np.frombuffer(place.encode()[:SAID].ljust(SAID), np.uint8)
         heard = np.empty((self.size, SAID), np.uint8)
         request = self._meetings.Iallgather(said.copy(), heard)
-        began, pause = time.monotonic(), PAUSES[0]
+        began, pause = time.perf_counter(), PAUSES[0]
+        long = LongWait(self.rank, began)
         while not request.Test():
-            if time.monotonic() - began > patience:
+            if time.perf_counter() - began > patience:
                 return None
+            long.note()
             time.sleep(pause)
             pause = min(2 * pause, PAUSES[1])
         return [bytes(words).decode(errors="replace").strip() for words in heard]

@@ -17,7 +17,7 @@ from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
 from .colour_messages import ColourMessages
 from .colours import WORD, colour
-from .communicator import Communicator
+from .communicator import Communicator, LongWait
 from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .part_springs import PartSprings
@@ -334,11 +334,14 @@ class PartSweeps(ConstraintSolver):
         messages, traffic = self._messages, self.part.world.traffic
         messages.place, messages.waited = 0, 0.0
         options = local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter
+        long = LongWait(self.part.world.rank, perf_counter())
         while messages.place < len(self.lists):
             _, status = _sweep_with_messages(local.handles, messages.handle, backwards, *options, sums, counts)
             opened(status)
             if messages.error:
                 raise RuntimeError(f"MPI has failed with its error {messages.error} while momenta were exchanged")
+            if messages.waiting:
+                long.note()
         traffic.count_many(*messages.counts, messages.waited)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:

@@ -411,6 +411,18 @@ def test_a_killed_process_ends_all_and_frames_stay(tmp_path):
     run_serially(tmp_path, HEAP + "assert DURATION (solfec)[0] == 0")
 
 
+@pytest.mark.parametrize("place", ["a callback", "the input"])
+def test_processes_that_wait_long_for_one_say_so(tmp_path, monkeypatch, place):
+    monkeypatch.setenv("SOLFEC_PATIENCE", "0.5")
+    hangs = "import time; time.sleep (3.0 if RANK () == 1 else 0.0)"
+    script = HEAP + CALLED % f"{hangs}; return 0" + RUN if place == "a callback" else HEAP + RUN + hangs + "\nRUN (solfec, solver, 0.01)\n"
+    if place == "a callback":
+        script = script.replace("0.004, ()", "0.04, ()")
+    _, errors = run(3, tmp_path, script)
+    waiting = {line.split()[2] for line in errors.splitlines() if "has waited for others" in line}
+    assert waiting == {"0", "2"}
+
+
 @pytest.mark.slow
 def test_more_processes_than_bodies(tmp_path):
     few = HEAP.replace("range (2)", "range (1)").replace("range (3)", "range (1)")
