@@ -236,14 +236,18 @@ class _Refinement:
         return Refined(result, owners[order], above, *made.new_points())
 
     def _check(self, result: Mesh, part: np.ndarray) -> None:
-        """Note which checks of the old mesh hold for the new one: parts have volume, so only pyramids may be concave."""
+        """Note which checks of the old mesh hold for the new one.
+
+        Parts have volume, so only pyramids may be concave.  The Jacobian of a pyramid over a plane parallel to its base is bilinear: it is
+        positive inside, and the pyramid unfolded, if no corner of the base is concave.
+        """
         passed, known = self.topology.passed, result.topology.passed
         if "upright" in passed:
             known.add("upright")
         pyramids = part[part[:, 4] >= 0]
         pointers = 5 * np.arange(len(pyramids) + 1)
         if "convex" in passed and not concave_corners(result.nodes, pointers, pyramids.ravel())[0].size:
-            known.add("convex")
+            known.update(passed & {"convex", "unfolded"})
 
     def _surfaces(self, new: MeshTopology, made: RefinedElements) -> np.ndarray:
         """Return surface identifiers of the faces of the new mesh."""
