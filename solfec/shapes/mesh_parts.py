@@ -32,7 +32,7 @@ def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: 
         used = used[np.lexsort((used, origin[used], again))]
     numbers = np.empty(topology.node_count, int)
     numbers[used] = np.arange(len(used))
-    return Mesh(mesh.nodes[used], topology.part(chosen, numbers, len(used), face_surface), mesh.volume_ids[chosen])
+    return Mesh(mesh.nodes.take(used, 0), topology.part(chosen, numbers, len(used), face_surface), mesh.volume_ids[chosen])
 
 
 def connected_parts(mesh: Mesh, origin: np.ndarray | None = None) -> list[Mesh]:

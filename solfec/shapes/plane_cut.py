@@ -157,7 +157,7 @@ def along_faces(mesh: Mesh, cut: np.ndarray, surface: np.ndarray, second: np.nda
     pieces = []
     for part in parts:
         elements, nodes = part.volume_ids, part.nodes[:, 3].astype(int)
-        pieces.append(Piece(Mesh(mesh.nodes[nodes], part.topology, mesh.volume_ids[elements]), elements, nodes))
+        pieces.append(Piece(Mesh(mesh.nodes.take(nodes, 0), part.topology, mesh.volume_ids[elements]), elements, nodes))
     return pieces
 
 
