@@ -383,14 +383,14 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
     _share(domain, row, children)
     if len(children) == 1 and cause == Cause.CRACK and bodies.kind[row] != BodyKind.RIGID:
         bodies.selfcontact[domain.body_row(children[0])] = 1
-    changed = 0.0 if before is None else _correct(domain, children, before)
     heirs = Heirs(domain, children, [part.above for part in cut.parts], plane)
     if keep:
         _hand_over_constraints(domain, row, heirs)
         _hand_over_loads(domain, row, heirs)
     exclude(domain, identifier, children)
     fragment_contacts.hand_over(domain, row, children)
-    domain.remove_bodies(np.arange(bodies.n) == row)
+    domain.remove_bodies(np.arange(bodies.n) == row)  # before the elements of fragments are compiled, so that these need not move up
+    changed = 0.0 if before is None else _correct(domain, children, before)
     domain.initialise()
     domain.lives.split(identifier, children, cause, domain.time, domain.step_number, changed)
     return children
