@@ -488,27 +488,28 @@ def _momenta(domain, identifiers: list[int]) -> Momenta:
     points, velocities, masses, spin = [], [], [], 0.0
     for identifier in identifiers:
         row = domain.body_row(identifier)
-        conf, velo = (table[:, where].T for table, where in triples_of(bodies, row))
+        conf, velo = (table[:, where] for table, where in triples_of(bodies, row))
         if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             fe = finite_elements.compiled(bodies)
             k = fe.number(row)
-            points.append(bodies.meshes[identifier].nodes + conf)
+            points.append(bodies.meshes[identifier].nodes.T + conf)
             velocities.append(velo)
             masses.append(fe.mass[fe.first[k] : fe.first[k + 1]])
             continue
         soft = bodies.kind[row] == BodyKind.PSEUDO_RIGID
-        points.append(conf[3:4])
-        velocities.append(velo[3:4] if soft else velo[1:2])
+        points.append(conf[:, 3:4])
+        velocities.append(velo[:, 3:4] if soft else velo[:, 1:2])
         masses.append(bodies.mass[row : row + 1])
         tensor = bodies.tensor[:, :, row]
-        spin += 0.5 * (np.einsum("ki,ij,kj->", velo[:3], tensor, velo[:3]) if soft else velo[0] @ tensor @ velo[0])
-    x, v, m = np.concatenate(points), np.concatenate(velocities), np.concatenate(masses)
-    centre = m @ x / m.sum()
-    arm = x - centre
-    weighted = m[:, None] * arm
-    second, moment = weighted.T @ arm, weighted.T @ v  # sums of m x x^T and m x v^T
+        spin += 0.5 * (np.einsum("ik,ij,jk->", velo[:, :3], tensor, velo[:, :3]) if soft else velo[:, 0] @ tensor @ velo[:, 0])
+    x, v = (np.ascontiguousarray(np.concatenate(parts, axis=1)) for parts in (points, velocities))
+    m = np.concatenate(masses)
+    total, push = m.sum(), m * v
+    centre = np.einsum("n,in->i", m, x) / total  # not by BLAS, whose sums depend on the number of threads
+    arm = x - centre[:, None]
+    second, moment = np.einsum("in,jn->ij", m * arm, arm), np.einsum("in,jn->ij", arm, push)  # sums of m x x^T and m x v^T
     angular = np.array([moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]])
-    return Momenta(m.sum(), centre, m @ v, angular, spin + 0.5 * m @ np.einsum("ni,ni->n", v, v), np.trace(second) * np.eye(3) - second)
+    return Momenta(total, centre, push.sum(1), angular, spin + 0.5 * np.einsum("in,in->", push, v), np.trace(second) * np.eye(3) - second)
 
 
 def _correct(domain, children: list[int], before: Momenta) -> float:

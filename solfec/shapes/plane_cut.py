@@ -87,7 +87,7 @@ def refined(mesh: Mesh, point, normal, epsilon: float) -> Refined:
     ValueError
         Elements so distorted that every way to cut them gives flat parts.
     """
-    heights = (mesh.nodes - point) @ normal
+    heights = np.einsum("ni,i->n", mesh.nodes - point, normal)
     for near in NEAR_ENDS:
         signs = _signs(mesh, heights, epsilon, near)
         result = _Refinement(mesh, np.where(signs == 0, 0.0, heights), signs).result()
