@@ -24,12 +24,6 @@ def bilinear(points: np.ndarray) -> np.ndarray:
     return 0.25 * np.stack(((1 - x) * (1 - y), (1 + x) * (1 - y), (1 + x) * (1 + y), (1 - x) * (1 + y)), axis=1)
 
 
-def bilinear_slopes(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives (np, 4) of these weights along x and along y."""
-    x, y = points.T
-    return 0.25 * np.stack((y - 1, 1 - y, 1 + y, -1 - y), axis=1), 0.25 * np.stack((x - 1, -1 - x, 1 + x, 1 - x), axis=1)
-
-
 def _tetrahedron_rule() -> np.ndarray:
     """Weights (4, 4): each point is nearest to one node."""
     near = 0.25 + 0.15 * math.sqrt(5.0)

@@ -30,6 +30,7 @@ from .shapes.mesh_split import listed_faces
 from .shapes.plane_cut import Piece, Refined, along_faces, refined, separated
 from .shapes.polyhedron import FaceSet, Polyhedron
 from .shapes.split_convex import halves, split_convexes
+from .shapes.vectors import cross
 
 KEPT = ("scheme", "rotation_disabled", "selfcontact", "damping", "enhanced", "conserving", "fracture_check")  # columns that fragments inherit
 LOST = 1e-9  # relative difference of masses that is not rounding
@@ -382,14 +383,14 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
     _share(domain, row, children)
     if len(children) == 1 and cause == Cause.CRACK and bodies.kind[row] != BodyKind.RIGID:
         bodies.selfcontact[domain.body_row(children[0])] = 1
-    changed = 0.0 if before is None else _correct(domain, children, before)
     heirs = Heirs(domain, children, [part.above for part in cut.parts], plane)
     if keep:
         _hand_over_constraints(domain, row, heirs)
         _hand_over_loads(domain, row, heirs)
     exclude(domain, identifier, children)
     fragment_contacts.hand_over(domain, row, children)
-    domain.remove_bodies(np.arange(bodies.n) == row)
+    domain.remove_bodies(np.arange(bodies.n) == row)  # before the elements of fragments are compiled, so that these need not move up
+    changed = 0.0 if before is None else _correct(domain, children, before)
     domain.initialise()
     domain.lives.split(identifier, children, cause, domain.time, domain.step_number, changed)
     return children
@@ -487,25 +488,28 @@ def _momenta(domain, identifiers: list[int]) -> Momenta:
     points, velocities, masses, spin = [], [], [], 0.0
     for identifier in identifiers:
         row = domain.body_row(identifier)
-        conf, velo = (table[:, where].T for table, where in triples_of(bodies, row))
+        conf, velo = (table[:, where] for table, where in triples_of(bodies, row))
         if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             fe = finite_elements.compiled(bodies)
             k = fe.number(row)
-            points.append(bodies.meshes[identifier].nodes + conf)
+            points.append(bodies.meshes[identifier].nodes.T + conf)
             velocities.append(velo)
             masses.append(fe.mass[fe.first[k] : fe.first[k + 1]])
             continue
         soft = bodies.kind[row] == BodyKind.PSEUDO_RIGID
-        points.append(conf[3:4])
-        velocities.append(velo[3:4] if soft else velo[1:2])
+        points.append(conf[:, 3:4])
+        velocities.append(velo[:, 3:4] if soft else velo[:, 1:2])
         masses.append(bodies.mass[row : row + 1])
         tensor = bodies.tensor[:, :, row]
-        spin += 0.5 * (np.einsum("ki,ij,kj->", velo[:3], tensor, velo[:3]) if soft else velo[0] @ tensor @ velo[0])
-    x, v, m = np.concatenate(points), np.concatenate(velocities), np.concatenate(masses)
-    centre = m @ x / m.sum()
-    arm = x - centre
-    inertia = (m @ (arm**2).sum(1)) * np.eye(3) - (m[:, None] * arm).T @ arm
-    return Momenta(m.sum(), centre, m @ v, m @ np.cross(arm, v), spin + 0.5 * m @ (v**2).sum(1), inertia)
+        spin += 0.5 * (np.einsum("ik,ij,jk->", velo[:, :3], tensor, velo[:, :3]) if soft else velo[:, 0] @ tensor @ velo[:, 0])
+    x, v = (np.ascontiguousarray(np.concatenate(parts, axis=1)) for parts in (points, velocities))
+    m = np.concatenate(masses)
+    total, push = m.sum(), m * v
+    centre = np.einsum("n,in->i", m, x) / total  # not by BLAS, whose sums depend on the number of threads
+    arm = x - centre[:, None]
+    second, moment = np.einsum("in,jn->ij", m * arm, arm), np.einsum("in,jn->ij", arm, push)  # sums of m x x^T and m x v^T
+    angular = np.array([moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]])
+    return Momenta(total, centre, push.sum(1), angular, spin + 0.5 * np.einsum("in,in->", push, v), np.trace(second) * np.eye(3) - second)
 
 
 def _correct(domain, children: list[int], before: Momenta) -> float:
@@ -518,8 +522,9 @@ def _correct(domain, children: list[int], before: Momenta) -> float:
         row = domain.body_row(child)
         conf, velo = (table[:, where] for table, where in triples_of(bodies, row))
         arm = bodies.meshes[child].nodes + conf.T - now.centre
-        velo += (linear + np.cross(turn, arm)).T
-    return _momenta(domain, children).kinetic - before.kinetic
+        velo += (linear + cross(turn, arm)).T
+    gained = linear @ (now.linear + 0.5 * now.mass * linear) + turn @ (now.angular + 0.5 * now.inertia @ turn)
+    return now.kinetic + gained - before.kinetic
 
 
 # --- inheritance -----------------------------------------------------------------------------------------
@@ -531,12 +536,15 @@ class Heirs:
     def __init__(self, domain, children: list[int], above: list[bool], plane: Crack | None):
         self.domain, self.children, self.above, self.plane = domain, children, above, plane
 
-    def of(self, point: np.ndarray) -> int:
-        """Return the first fragment that holds a referential point; else the nearest one on the point's side of the plane."""
+    def of(self, point: np.ndarray) -> tuple[int, float]:
+        """Return the first fragment that holds a referential point; else the nearest one on the point's side of the plane.
+
+        The second number is the distance from the fragment's finite elements, if any, within which the point belongs to it.
+        """
         domain = self.domain
         for child in self.children:
             if _holds(domain, child, point):
-                return child
+                return child, domain.epsilon
         chosen = self.children
         if self.plane is not None:
             side = (np.asarray(point) - self.plane.point) @ np.array(self.plane.normal) > 0.0
@@ -545,7 +553,9 @@ class Heirs:
         away = [
             float(((reference[:, body == domain.body_row(child)] - np.asarray(point)[:, None]) ** 2).sum(0).min()) for child in chosen
         ]
-        return chosen[int(np.argmin(away))]
+        child = chosen[int(np.argmin(away))]
+        mesh = domain.bodies.meshes.get(child)
+        return child, domain.epsilon if mesh is None else mesh.extent
 
 
 def _holds(domain, identifier: int, point) -> bool:
@@ -553,12 +563,6 @@ def _holds(domain, identifier: int, point) -> bool:
     if mesh is None or mesh.background is not None:
         return domain.points.contains(identifier, point)
     return finite_elements.held_by(domain.bodies, domain.body_row(identifier), point, domain.epsilon) is not None
-
-
-def _tolerance(domain, identifier: int, point) -> float:
-    """Return the distance from a fragment's elements within which a point of the body belongs to it."""
-    mesh = domain.bodies.meshes[identifier]
-    return domain.epsilon if _holds(domain, identifier, point) else mesh.extent
 
 
 def _hand_over_constraints(domain, parent: int, heirs: Heirs) -> None:
@@ -570,10 +574,9 @@ def _hand_over_constraints(domain, parent: int, heirs: Heirs) -> None:
             if getattr(table, side)[row] != parent:
                 continue
             point = getattr(table, side + "_point")[:, row].copy()
-            child = heirs.of(point)
+            child, reach = heirs.of(point)
             getattr(table, side)[row] = domain.body_row(child)
-            if bodies.kind[parent] == BodyKind.FINITE_ELEMENT:
-                tolerance = max(tolerance, _tolerance(domain, child, point))
+            tolerance = max(tolerance, reach)
         element_points.attach(table, bodies, row, tolerance)
 
 
@@ -585,13 +588,14 @@ def _hand_over_loads(domain, parent: int, heirs: Heirs) -> None:
     for k in np.flatnonzero(table.view("body") == parent).tolist():
         torque = table.kind[k] in (LoadKind.SPATIAL_TORQUE, LoadKind.CONVECTED_TORQUE)
         point = table.point[:, k].copy()
-        child = max(heirs.children, key=lambda body: bodies.mass[domain.body_row(body)]) if torque else heirs.of(point)
+        greatest = max(heirs.children, key=lambda body: bodies.mass[domain.body_row(body)])
+        child, reach = (greatest, 0.0) if torque else heirs.of(point)
         row = domain.body_row(child)
         table.body[k] = row
         if torque:
             warnings.warn(f"a torque on {name} acts on its greatest fragment, body {child}", SolfecWarning, stacklevel=2)
         elif bodies.kind[row] == BodyKind.FINITE_ELEMENT:
-            found = finite_elements.find(bodies, row, point, _tolerance(domain, child, point))
+            found = finite_elements.find(bodies, row, point, reach)
             table.element[k], table.natural[:, k], table.weights[:, k] = found
     if loads.callbacks.on(parent):
         warnings.warn(

@@ -20,6 +20,7 @@ from solfec.bodies.finite_elements import OF_BODIES, OF_ELEMENTS, OF_NODES, Fini
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.small_bodies import SmallBodySolver  # noqa: E402
 from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
+from solfec.contact import detection  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.shapes import sphere  # noqa: E402
 from solfec.shapes.mesh import Mesh  # noqa: E402
@@ -101,8 +102,10 @@ def overlapping(one: np.ndarray, two: np.ndarray) -> np.ndarray:
     return strict & ((one[1:3] <= two[4:6]) & (two[1:3] <= one[4:6])).all(0)
 
 
-@pytest.mark.parametrize("mixture", MIXTURES)
-def test_models_that_bodies_enter_and_leave_take_the_course_of_those_that_keep_nothing(mixture):
+@pytest.mark.parametrize("mixture, compared", [*((mixture, detection.MOST_COMPARED) for mixture in MIXTURES), ("all", 0)])
+def test_models_that_bodies_enter_and_leave_take_the_course_of_those_that_keep_nothing(mixture, compared, monkeypatch):
+    """Also if new bodies count as ones of many boxes, for which detection searches all pairs."""
+    monkeypatch.setattr(detection, "MOST_COMPARED", compared)
     kept, fresh = pair(mixture)
     solvers = GaussSeidelSolver(1e-4, 100), GaussSeidelSolver(1e-4, 100)
     random, ahead = np.random.default_rng(1), places()

@@ -1,12 +1,16 @@
 """Meshes cut by planes: volumes, closed surfaces, Euler numbers, no flat elements, whatever the plane."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solfec.bodies.finite_elements import FiniteElementMesh
+from solfec.errors import SolfecError
 from solfec.shapes.characteristics import characteristics
-from solfec.shapes.mesh import Mesh, element_volumes
+from solfec.shapes.mesh import Mesh, concave_corners, element_volumes
 from solfec.shapes.plane_cut import refined, separated
 
 CUBE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
@@ -246,16 +250,30 @@ def warped(kind, counts, warp, random):
     return Mesh(moved, mesh.topology, mesh.volume_ids)
 
 
+def note_checks(mesh):
+    """Note which checks the elements of a mesh pass, and forget others."""
+    mesh.topology.passed = {"upright"}
+    if not concave_corners(mesh.nodes, mesh.topology.element_ptr, mesh.topology.element_nodes)[0].size:
+        mesh.topology.passed.add("convex")
+    with suppress(SolfecError):
+        FiniteElementMesh.of(mesh).check()
+        mesh.topology.passed.add("unfolded")
+
+
 def check_warped_cut(mesh, point, normal):
     """Check the cut of a mesh with warped faces, unless its elements are too distorted or the plane misses it; return whether it was cut."""
     volumes, room = bilinear_volumes(mesh)
     if (volumes <= room).any():
         return False
+    note_checks(mesh)
     try:
         whole, pieces = cut(mesh, point, normal)
     except ValueError as error:
         assert "use elements of a better shape" in str(error)
         return False
+    known = set(whole.mesh.topology.passed)
+    note_checks(whole.mesh)
+    assert known <= whole.mesh.topology.passed  # a cut does not repeat checks that it says its elements pass
     if pieces is None:
         return False
     for piece in pieces:

@@ -18,7 +18,7 @@ module element_blocks
   implicit none
   private
   public :: prepare_blocks, lumped_masses, internal_forces, tangent_products, internal_energies, add_energies, &
-            list_contributions, gather_nodes
+            count_contributions, place_contributions, gather_nodes
 
   integer, parameter :: lanes = 8
   !> Number of blocks or nodes from which threads pay.
@@ -425,28 +425,40 @@ contains
     end do
   end subroutine add_energies
 
-  !> Sorts contributions by their nodes, those of one node in the given order.
-  !>
-  !>   position   (0:n-1) where contributions start, and `owner` their nodes
-  !>   first      (0:nnode) of nodes: start of their contributions in `sorted`
-  subroutine list_contributions(n, nnode, position, owner, first, sorted)
-    integer(i4), intent(in) :: n, nnode
-    integer(i4), intent(in) :: position(0:n-1), owner(0:n-1)
-    integer(i4), intent(inout) :: first(0:nnode), sorted(0:n-1)
-    integer(i4) :: i
+  !> Counts the contributions of elements `begin` to `finish` - 1 to nodes: of node n in starts(n+2).
+  subroutine count_contributions(corners, nblock, length, begin, finish, node, starts)
+    integer(i4), intent(in) :: corners, nblock, length, begin, finish
+    integer(i4), intent(in) :: node(8, 0:corners-1, 0:nblock-1)
+    integer(i4), intent(inout) :: starts(0:length-1)
+    integer(i4) :: a, e, n
 
-    first = 0
-    do i = 0, n - 1
-      first(owner(i)) = first(owner(i)) + 1
+    do e = begin, finish - 1
+      do a = 0, corners - 1
+        n = node(mod(e, lanes)+1, a, e/lanes)
+        starts(n+2) = starts(n+2) + 1
+      end do
     end do
-    do i = 1, nnode
-      first(i) = first(i) + first(i-1)
+  end subroutine count_contributions
+
+  !> Lists the same contributions by nodes, in the order of elements and of nodes in them: each goes to place starts(n+1), which moves on.  So
+  !> starts(n+1), where the list of node n started, becomes its end, which is where the next one starts.
+  !>
+  !>   origin        start of the elements' vectors in the flat array of all
+  !>   position      where in it contributions start
+  subroutine place_contributions(corners, nblock, length, listed, begin, finish, origin, node, starts, position)
+    integer(i4), intent(in) :: corners, nblock, length, listed, begin, finish, origin
+    integer(i4), intent(in) :: node(8, 0:corners-1, 0:nblock-1)
+    integer(i4), intent(inout) :: starts(0:length-1), position(0:listed-1)
+    integer(i4) :: a, e, n
+
+    do e = begin, finish - 1
+      do a = 0, corners - 1
+        n = node(mod(e, lanes)+1, a, e/lanes)
+        position(starts(n+1)) = origin + mod(e, lanes) + 3*lanes*(a + corners*(e/lanes))
+        starts(n+1) = starts(n+1) + 1
+      end do
     end do
-    do i = n - 1, 0, -1
-      first(owner(i)) = first(owner(i)) - 1
-      sorted(first(owner(i))) = position(i)
-    end do
-  end subroutine list_contributions
+  end subroutine place_contributions
 
   !> Sums element vectors at nodes, in a fixed order: entries position(first(n) .. first(n+1)-1) of the flat array of
   !> all element vectors, whose components are eight numbers apart.

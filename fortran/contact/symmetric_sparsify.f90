@@ -40,6 +40,7 @@ contains
     type(area_table) :: areas
     type(point_table) :: points
     integer :: i, k, other
+    real(dp) :: largest   ! area of a contact that stays
     logical :: large
 
     i = table_size(int(last - first))
@@ -49,8 +50,10 @@ contains
     points%first = first
     points%inverse_cell = 0.0_dp
     if (min_distance > 0.0_dp) points%inverse_cell = 0.25_dp/min_distance
+    largest = 0.0_dp
     do k = first, new - 1
       call stay(rows, k, areas, points)
+      largest = max(largest, rows%area(k))
     end do
     removed = 0
     gained = 0.0_dp
@@ -59,13 +62,14 @@ contains
       keep(k-new) = 0
       other = coincident(rows, points, min_distance, k)
       large = .not. rows%area(k) < min_area
-      if (large) large = .not. is_minor(shapes, rows, areas, threshold, k)
+      if (large .and. rows%area(k) < threshold*largest) large = .not. is_minor(shapes, rows, areas, threshold, k)
       if (other >= 0) then
         if (large .and. abs(dot_product(rows%base(:,3,k), rows%base(:,3,other))) > facing) &
           gained(other) = gained(other) + rows%area(k)
       else if (large) then
         keep(k-new) = 1
         call stay(rows, k, areas, points)
+        largest = max(largest, rows%area(k))
       end if
       removed = removed + (1 - keep(k-new))
     end do
@@ -112,21 +116,19 @@ contains
     real(dp), intent(in) :: threshold
     integer, intent(in) :: k
     integer :: i, j, one, two
-    real(dp) :: largest
 
-    largest = 0.0_dp
-    if (threshold > 0.0_dp) then
-      do i = -1, shapes%adjacent_count(rows%slave_primitive(k)) - 1
-        one = near(shapes, rows%slave_primitive(k), i)
-        if (shapes%kind(one) /= shapes%kind(rows%slave_primitive(k))) cycle
-        do j = -1, shapes%adjacent_count(rows%master_primitive(k)) - 1
-          two = near(shapes, rows%master_primitive(k), j)
-          if (shapes%kind(two) == shapes%kind(rows%master_primitive(k))) &
-            largest = max(largest, largest_area(areas, min(one, two), max(one, two)))
-        end do
+    is_minor = .false.
+    if (.not. threshold > 0.0_dp) return
+    do i = -1, shapes%adjacent_count(rows%slave_primitive(k)) - 1
+      one = near(shapes, rows%slave_primitive(k), i)
+      if (shapes%kind(one) /= shapes%kind(rows%slave_primitive(k))) cycle
+      do j = -1, shapes%adjacent_count(rows%master_primitive(k)) - 1
+        two = near(shapes, rows%master_primitive(k), j)
+        if (shapes%kind(two) /= shapes%kind(rows%master_primitive(k))) cycle
+        is_minor = rows%area(k) < threshold*largest_area(areas, min(one, two), max(one, two))
+        if (is_minor) return
       end do
-    end if
-    is_minor = rows%area(k) < threshold*largest
+    end do
   end function is_minor
 
   !> A primitive itself for number -1, or one adjacent to it.

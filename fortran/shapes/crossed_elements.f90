@@ -37,8 +37,8 @@ module crossed_elements
 
 contains
 
-  !> Refines all elements of a record RefinedElements, and numbers the points, parts and pieces of faces that arise.  `unsound` becomes 1
-  !> if a part would be flat, or its boundary does not close.
+  !> Refines all elements of a record RefinedElements, and numbers the points, parts and pieces of faces that arise.  It ends early, and
+  !> `unsound` becomes 1, if a part would be flat, or its boundary does not close.
   !>
   !> Reads first, node_first, crossed, upper, node, corner, edge, whole, ends, sign and height; writes cut, point, sources, source, place, part,
   !> element, above, piece, of_face and the numbers.
@@ -57,6 +57,7 @@ contains
       else
         call fan_element(mesh, e)
       end if
+      if (mesh%unsound == 1) return
     end do
   end subroutine refine_elements
 

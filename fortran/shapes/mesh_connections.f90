@@ -1,10 +1,10 @@
-!> What elements and primitives of shapes have in common: connected items, elements that share a node, equal faces, places of faces' corners.
+!> What elements and primitives of shapes have in common: connected items, elements that share a node, faces, places of faces' corners.
 !> All numbers count from zero.
 module mesh_connections
   use kinds, only: i4, i8
   implicit none
   private
-  public :: label_connected, list_neighbours, find_equal_faces, place_corners
+  public :: label_connected, group_incidences, list_neighbours, list_faces, find_equal_faces, place_corners
 
 contains
 
@@ -14,25 +14,43 @@ contains
     integer(i4), intent(in) :: one(pairs), two(pairs)
     integer(i4), intent(inout) :: label(0:count-1)
     integer(i4), allocatable :: parent(:)   ! the first item known of the component, or one that is nearer to it
-    integer(i4) :: i, a, b, labels
+    integer(i4) :: i
 
     allocate (parent(0:count-1))
     parent = [(i, i = 0, count - 1)]
     do i = 1, pairs
-      a = one(i)
-      b = two(i)
-      do while (parent(a) /= a)
-        parent(a) = parent(parent(a))
-        a = parent(a)
-      end do
-      do while (parent(b) /= b)
-        parent(b) = parent(parent(b))
-        b = parent(b)
-      end do
-      parent(max(a, b)) = min(a, b)
+      call connect(parent, one(i), two(i))
     end do
+    call number_components(parent, label)
+  end subroutine label_connected
+
+  !> Connects two items.
+  pure subroutine connect(parent, one, two)
+    integer(i4), intent(inout) :: parent(0:)
+    integer(i4), intent(in) :: one, two
+    integer(i4) :: a, b
+
+    a = one
+    b = two
+    do while (parent(a) /= a)
+      parent(a) = parent(parent(a))
+      a = parent(a)
+    end do
+    do while (parent(b) /= b)
+      parent(b) = parent(parent(b))
+      b = parent(b)
+    end do
+    parent(max(a, b)) = min(a, b)
+  end subroutine connect
+
+  !> Numbers components in the order of their first items.
+  pure subroutine number_components(parent, label)
+    integer(i4), intent(in) :: parent(0:)
+    integer(i4), intent(inout) :: label(0:)
+    integer(i4) :: i, labels
+
     labels = 0
-    do i = 0, count - 1
+    do i = 0, size(parent, kind=i4) - 1
       if (parent(i) == i) then
         label(i) = labels
         labels = labels + 1
@@ -40,7 +58,51 @@ contains
         label(i) = label(parent(i))   ! parents come first
       end if
     end do
-  end subroutine label_connected
+  end subroutine number_components
+
+  !> Labels the incidences of elements at some nodes: those of one node have one label if their elements are connected through faces at the
+  !> node.  Labels ascend with first incidences.
+  !>
+  !>   first         start of each element's nodes in `node`, and the number of all
+  !>   place         of nodes in `node`: number of the incidence; -1: the node is none of these
+  !>   element, neighbour, corner   of faces: element, the same face of the other element or -1, and nodes; -1 after the third of a triangle
+  !>   apart         1: a face that connects nothing
+  subroutine group_incidences(elements, listed, faces, incidences, first, node, place, element, neighbour, corner, apart, label)
+    integer(i4), intent(in) :: elements, listed, faces, incidences
+    integer(i8), intent(in) :: first(0:elements), node(0:listed-1), element(0:faces-1), neighbour(0:faces-1), corner(4, 0:faces-1)
+    integer(i4), intent(in) :: place(0:listed-1), apart(0:faces-1)
+    integer(i4), intent(inout) :: label(0:incidences-1)
+    integer(i4), allocatable :: parent(:)
+    integer(i4) :: i, f, k, one, two
+
+    allocate (parent(0:incidences-1))
+    parent = [(i, i = 0, incidences - 1)]
+    do f = 0, faces - 1
+      if (neighbour(f) <= f .or. apart(f) == 1) cycle   ! each face once
+      do k = 1, 4
+        if (corner(k, f) < 0) cycle
+        one = incidence(element(f), corner(k, f))
+        if (one < 0) cycle
+        two = incidence(element(neighbour(f)), corner(k, f))
+        call connect(parent, one, two)
+      end do
+    end do
+    call number_components(parent, label)
+
+  contains
+
+    !> Returns the incidence of an element at one of its nodes.
+    pure integer(i4) function incidence(e, n)
+      integer(i8), intent(in) :: e, n
+      integer(i8) :: i
+
+      do i = first(e), first(e+1) - 1
+        if (node(i) == n) exit
+      end do
+      incidence = place(i)
+    end function incidence
+
+  end subroutine group_incidences
 
   !> Lists the elements that share a node with each element, itself included, in ascending order.
   !>
@@ -100,6 +162,37 @@ contains
     end do
     list(k) = number
   end subroutine put
+
+  !> Lists the faces of some elements, in the order of these elements and of the faces in them.
+  !>
+  !>   first         start of each element's nodes in `node`, and the number of all
+  !>   chosen        elements
+  !>   count, position   of a type of element with so many nodes: number of faces, and which nodes of the element are their corners
+  !>   element, number, corner   of faces: element, number in it, nodes; -1 after the third of a triangle
+  subroutine list_faces(elements, listed, types, some, faces, first, node, chosen, count, position, element, number, corner)
+    integer(i4), intent(in) :: elements, listed, types, some, faces
+    integer(i8), intent(in) :: first(0:elements), node(0:listed-1), chosen(0:some-1)
+    integer(i4), intent(in) :: count(0:types-1), position(4, 6, 0:types-1)
+    integer(i8), intent(inout) :: element(0:faces-1), number(0:faces-1), corner(4, 0:faces-1)
+    integer(i8) :: e, start
+    integer(i4) :: i, k, f, kind, c
+
+    f = 0
+    do i = 0, some - 1
+      e = chosen(i)
+      start = first(e)
+      kind = int(first(e+1) - start, i4)
+      do k = 1, count(kind)
+        element(f) = e
+        number(f) = k - 1
+        do c = 1, 4
+          corner(c, f) = -1
+          if (position(c, k, kind) >= 0) corner(c, f) = node(start+position(c, k, kind))
+        end do
+        f = f + 1
+      end do
+    end do
+  end subroutine list_faces
 
   !> Finds the first face with the same nodes as each face, which is often the face itself.
   !>

@@ -47,7 +47,7 @@ for k, low in enumerate(ends[:-1]):
 
 def arm(low, inner):
     """A mesh of an arm from z = low; its lowest (0) or highest (1) faces are those that face the other arm."""
-    nx, nz = len(places) - 1, 2 * max(1, int(round(2.5E-3 / size)))
+    nx, nz = len(places) - 1, max(2, int(round(height / size)))
     node = lambda i, j, k: (i * 2 + j) * (nz + 1) + k
     nodes, elements, surfaces = [], [], [1]
     for x in places:
@@ -100,18 +100,17 @@ else:
             FIX_DIRECTION(body, (length, y, 0), (0, 1, 0))
 
 bending = young * width * height**3 / 12        # stiffness of one arm
-# rotation of the arms at the tip of the crack makes it longer by 0.605 heights if G = E/2 (Hashemi, Kinloch and Williams 1990), and by 0.42 of
-# this when it slides (Wang and Williams 1992)
-ratio = 1.18 * 2
-longer = sqrt(2.0 / 11.0 * (3 - 2 * (ratio / (1 + ratio))**2)) * height
+# arms turn at the tip of the crack, which makes it longer: when it opens by 0.6728 heights, with the shear of the arms (W. B. Fichter 1983);
+# when it slides by 0.42 * 0.605 heights if G = E/2 (Wang and Williams 1992)
+opened, slid = 0.6728 * height, 0.42 * 0.605 * height
 
 
 def elastic(opening):
-    """Load of arms whose crack does not grow, with the shear of arms (DCB) or of the beam (ENF)."""
-    shear = young / 2 * 5 / 6 * width * height
+    """Load of arms whose crack does not grow."""
     if test == 'DCB':
-        return opening / (2 * (crack + longer)**3 / (3 * bending) + 2 * crack / shear)
-    return opening / ((2 * half**3 + 3 * (crack + 0.42 * longer)**3) / (96 * bending) + half / (4 * shear))
+        return opening / (2 * (crack + opened)**3 / (3 * bending))
+    shear = young / 2 * 5 / 6 * width * height  # of an arm; it adds half / (4 shear) to the deflection of the whole beam
+    return opening / ((2 * half**3 + 3 * (crack + slid)**3) / (96 * bending) + half / (4 * shear))
 
 
 def growing(opening):

@@ -177,12 +177,6 @@ class ElementGroup:
         """The elements' vectors (8, 3, size, blocks) in a flat array."""
         return flat[start : start + self.force_length].reshape(LANES, 3, self.size, self.blocks, order="F")
 
-    def contributions(self, start: int, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Where the vectors of elements from `first` on are in a flat array that has the group's at `start`, and their nodes."""
-        k, a = np.arange(first, self.count)[:, None], np.arange(self.size)
-        position = start + k % LANES + LANES * 3 * (a + self.size * (k // LANES))
-        return position.ravel(), self._values(self.node, first // LANES)[first % LANES :].ravel()
-
     @property
     def columns(self) -> tuple:
         """First arguments of kernels that process the elements."""
@@ -350,6 +344,8 @@ class ElementAssembly(Record):
     enhanced : ndarray (ne,) of bool, optional
         Elements with enhanced strains; only hexahedra without individual points are enhanced. Their law must be
         KIRCHHOFF or LINEAR.
+    joins : bool
+        Whether another assembly will `append` these elements, and sum their vectors.
 
     Attributes
     ----------
@@ -363,7 +359,7 @@ class ElementAssembly(Record):
         "flat": ((), "f8"),  # vectors of all elements
     }
 
-    def __init__(self, reference, sizes, nodes, lame, law, own_points: OwnPoints | None = None, enhanced=None):
+    def __init__(self, reference, sizes, nodes, lame, law, own_points: OwnPoints | None = None, enhanced=None, joins: bool = False):
         super().__init__()
         enhanced = np.zeros(len(sizes), bool) if enhanced is None else np.asarray(enhanced, bool)
         nodes, lame = np.ascontiguousarray(nodes), np.ascontiguousarray(lame)
@@ -395,7 +391,8 @@ class ElementAssembly(Record):
         if self.failed < 0:
             for group in softened:
                 group.enhance(self.reference)
-        self._share_force()
+        if not joins:
+            self._share_force()
 
     def append(self, other: ElementAssembly, reference: np.ndarray) -> None:
         """Take up the elements of other bodies, whose nodes follow in `reference` (3, n)."""
@@ -426,10 +423,8 @@ class ElementAssembly(Record):
         group = self.groups[0]
         self.extend(flat=np.zeros(group.force_length - self.flat.size))
         group.force = group.part_of(self.flat, 0)
-        position, owner = group.contributions(0, group.count - other.groups[0].count)
-        order = np.argsort(owner, kind="stable")
-        ends = self.first[-1] + np.cumsum(np.bincount(owner - new, minlength=other.node_count))
-        self.extend(position=position[order].astype(np.int32), first=ends.astype(np.int32))
+        first, position = self._contributions(group.count - other.groups[0].count)
+        self.extend(position=position, first=self.first[-1] + first[new + 1 :])
 
     def remove(self, elements: Gaps, nodes: Gaps, reference: np.ndarray) -> None:
         """Let elements and nodes of bodies go; `reference` (3, n) are the nodes that stay."""
@@ -461,16 +456,24 @@ class ElementAssembly(Record):
         """One flat array for the vectors of all elements, and for every node the positions of its contributions."""
         lengths = [group.force_length for group in self.groups]
         self.flat = np.zeros(sum(lengths))
-        parts, start = [], 0
+        start = 0
         for group, length in zip(self.groups, lengths):
             group.force = group.part_of(self.flat, start)
-            parts.append(group.contributions(start))
             start += length
-        position, owner = (np.concatenate(part).astype(np.int32) for part in zip(*parts)) if parts else np.zeros((2, 0), np.int32)
-        first, listed = np.zeros(self.node_count + 1, np.int32), np.zeros(len(position), np.int32)
-        if len(position):
-            _blocks.list_contributions(position, owner, first, listed)
-        self.replace(position=listed, first=first)
+        first, position = self._contributions()
+        self.replace(position=position, first=first)
+
+    def _contributions(self, behind: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Return for nodes (n + 1) where their contributions start, and positions of these in `flat`, of elements of each group `behind` the first ones."""
+        starts = np.zeros(self.node_count + 2, np.int32)
+        for group in self.groups:
+            _blocks.count_contributions(behind, group.count, group.node, starts)
+        np.cumsum(starts, dtype=np.int32, out=starts)
+        position, origin = np.empty(starts[-1], np.int32), 0
+        for group in self.groups:
+            _blocks.place_contributions(behind, group.count, origin, group.node, starts, position)
+            origin += group.force_length
+        return starts[:-1], position
 
     def _gather(self, result: np.ndarray) -> np.ndarray:
         _blocks.gather_nodes(self.first, self.position, self.flat, result)
@@ -518,7 +521,7 @@ class ElementAssembly(Record):
         mass, volume = np.zeros(self.node_count), np.zeros(self.element_count)
         for g in self.groups:
             lumps, volumes = g.lumps(self.reference, density[g.numbers])
-            np.add.at(mass, g.from_lanes(g.node), lumps)
+            mass += np.bincount(g.from_lanes(g.node).ravel(), lumps.ravel(), self.node_count)
             volume += g.total(volumes, self.element_count)
         return mass, volume
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import _kernels
-from ..element_types import MOST_FACES, MOST_NODES, SQUARE_RULE, bilinear, bilinear_slopes, used_slots
+from ..element_types import MOST_FACES, MOST_NODES, used_slots
 from ..errors import SolfecError
 from ..shapes.mesh import Mesh
 from ..shapes.mesh_topology import MeshTopology
@@ -36,9 +36,6 @@ EQUALLY_NEAR = 1e-9  # part of a mesh's size by which distances of a point from 
 OF_NODES = ("conf_row", "velo_row", "reference", "normal", "mass", "displacement", "internal", "viscous", "net")
 OF_ELEMENTS = ("element_size", "element_node")
 OF_STEPS = ("internal", "viscous", "net")  # of nodes: a step writes them before it reads them
-
-QUAD_SHAPES = bilinear(SQUARE_RULE)  # shape functions of quadrilaterals at the Gauss points (4, 4)
-QUAD_SLOPES = bilinear_slopes(SQUARE_RULE)  # their derivatives along both natural coordinates
 
 _points = _kernels.finite_element_points
 _materials_changed = _kernels.finite_element_motion.materials_changed
@@ -181,10 +178,12 @@ def normal_integrals(nodes: np.ndarray, triangles: np.ndarray, quads: np.ndarray
         at.append(triangles.ravel())
         shares.append(np.repeat(cross(b - a, c - a) / 6.0, 3, axis=0))
     if len(quads):
-        corners = nodes[quads]
-        normals = cross(*(np.einsum("qa,fai->qfi", slopes, corners) for slopes in QUAD_SLOPES))
-        at += [quads.ravel()] * len(QUAD_SHAPES)
-        shares.append((QUAD_SHAPES[:, None, :, None] * normals[:, :, None, :]).reshape(-1, 3))
+        # x = m + u s + v t + uv w has the normal s x t + u s x w + v w x t; of N_a = (1 + u_a u) (1 + v_a v) / 4 the moments are 1, u_a/3, v_a/3
+        a, b, c, d = (nodes[quads[:, k]] for k in range(4))
+        along, across, twist = (b - a + c - d) / 4.0, (d - a + c - b) / 4.0, (a - b + c - d) / 4.0
+        middle, tilt, turn = cross(along, across), cross(along, twist) / 3.0, cross(twist, across) / 3.0
+        at.append(quads.T.ravel())
+        shares += [middle - tilt - turn, middle + tilt - turn, middle + tilt + turn, middle - tilt + turn]
     at, shares = np.concatenate(at), np.concatenate(shares)
     result = np.empty_like(nodes)
     for k in range(3):
@@ -277,7 +276,7 @@ class FiniteElements(Record):
         enhanced = bodies.enhanced[self.rows][element_owner] == 1
         moving = np.where(in_base[element_owner], 0, self.element_size)  # 0 is no type: these elements are left out
         own = self._own_points(meshes)
-        self.assembly = ElementAssembly(self.reference, moving, nodes, lame, law, own, enhanced)
+        self.assembly = ElementAssembly(self.reference, moving, nodes, lame, law, own, enhanced, joins=first_row > 0)
         self.resting = None
         if in_base.any():
             self.resting = ElementAssembly(self.reference, self.element_size - moving, nodes, lame, law, own, enhanced)

@@ -47,7 +47,9 @@ class Inverses:
     def make_room(self) -> None:
         """Give places to bodies that have none."""
         missing, places = np.flatnonzero(self.place < 0), self.values.shape[2]
-        free = np.setdiff1d(np.arange(places), self.place)
+        taken = np.zeros(places, bool)
+        taken[self.place[self.place >= 0]] = True
+        free = np.flatnonzero(~taken)
         lack = len(missing) - len(free)
         if lack > 0:
             total = places + lack + (places + lack) // 4

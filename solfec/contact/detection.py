@@ -21,6 +21,7 @@ from .workspace import Workspace, workspace_of
 
 SEVERAL = -(2**31)  # no surface identifier
 FEW = 4  # new bodies whose pairs are found by themselves
+MOST_COMPARED = 100  # boxes per primitive that are compared one by one: a search for all pairs then takes less time
 
 _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
@@ -259,12 +260,13 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
     if excluded or len(rows) > FEW or (bodies.kind[rows] == OBSTACLE).any() or (version, margins) != (geometry.version, settings.margins):
         return False
     _fatten_boxes(new, primitives.reach, work.skin, primitives.box, work.fat)
-    work.still.movable = np.concatenate((work.still.movable, new))
     found = []
     for row in rows.tolist():
         first, end = np.searchsorted(body, (row, row + 1))
         mine, others = work.fat[:, first:end], work.fat[:, :first]
         near = np.flatnonzero(_overlap(others, np.concatenate((mine[:3].min(1), mine[3:].max(1)))))
+        if near.size * (end - first) > MOST_COMPARED * primitives.n:
+            return False
         one, two = np.nonzero(_overlap(others[:, near, None], mine[:, None]))
         found.append(np.stack((near[one], first + two)))
     pairs = np.concatenate(found, axis=1).astype(np.int32)
@@ -273,6 +275,7 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
     if settings.excluded_surfaces.size:
         out |= _surfaces_excluded(geometry, settings, *pairs)
     work.insert_pairs(*pairs[:, ~out])
+    work.still.movable = np.concatenate((work.still.movable, new))
     work.pairs_state = version, primitives.n, margins
     return True
 

@@ -83,8 +83,8 @@ def ball_moments(shape: Sphere | Ellipsoid) -> tuple[float, np.ndarray]:
 
 def triangle_moments(points: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Volume, first and second moments of the body bounded by outward triangles `points` (nt, 3, 3)."""
-    jacobian = np.linalg.det(points)
-    sums = points.sum(1)
+    a, b, c = points[:, 0], points[:, 1], points[:, 2]
+    jacobian, sums = determinants(a, b, c), a + b + c
     weighted = sums * jacobian[:, None]
     corners = points.reshape(-1, 3)
     second = (corners * np.repeat(jacobian, 3)[:, None]).T @ corners + weighted.T @ sums
@@ -117,7 +117,7 @@ def _faces(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
     """Return the boundary of a mesh: triangles (nt, 3, 3), also of plane quadrilaterals, and quadrilaterals (n, 4, 3) that are not plane."""
     triangles, quads = (mesh.nodes[faces] for faces in mesh.topology.outer_faces)
     sides = quads[:, 1:] - quads[:, :1]
-    size = np.sqrt((sides**2).sum(2)).max(1, initial=0.0)
+    size = np.sqrt(np.einsum("nij,nij->ni", sides, sides)).max(1, initial=0.0)
     warped = np.abs(determinants(sides[:, 0], sides[:, 1], sides[:, 2])) > PLANE * size**3
     plane = quads[~warped] if warped.any() else quads
     return np.concatenate((triangles, plane[:, :3], plane[:, (0, 2, 3)])), quads[warped]

@@ -191,8 +191,7 @@ def concave_corners(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -
         if not which.size:
             continue
         listed = flat[pointers[which, None] + np.arange(kind.size)]
-        points = nodes[listed]
-        at, a, b, c = (points[:, list(column)] for column in zip(*kind.corners))
+        at, a, b, c = (nodes.take(listed[:, list(column)], 0) for column in zip(*kind.corners))
         concave = determinants(a - at, b - at, c - at) < 0.0
         rows = np.flatnonzero(concave.any(1))
         elements.append(which[rows])

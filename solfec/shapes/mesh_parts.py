@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from .connected import components
 from .mesh import Mesh
 from .mesh_topology import MeshTopology
@@ -31,7 +32,7 @@ def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: 
         used = used[np.lexsort((used, origin[used], again))]
     numbers = np.empty(topology.node_count, int)
     numbers[used] = np.arange(len(used))
-    return Mesh(mesh.nodes[used], topology.part(chosen, numbers, len(used), face_surface), mesh.volume_ids[chosen])
+    return Mesh(mesh.nodes.take(used, 0), topology.part(chosen, numbers, len(used), face_surface), mesh.volume_ids[chosen])
 
 
 def connected_parts(mesh: Mesh, origin: np.ndarray | None = None) -> list[Mesh]:
@@ -72,17 +73,15 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     """
     topology = mesh.topology
     flat, pointers = topology.element_nodes, topology.element_ptr
-    element = np.repeat(np.arange(topology.element_count), np.diff(pointers))
     split = np.zeros(topology.node_count, bool)
     opened = topology.face_nodes[cut]
     split[opened[opened >= 0]] = True
-    one, two = _joined_incidences(topology, element, split, (topology.face_neighbour > np.arange(len(cut))) & ~cut)
     at = np.flatnonzero(split[flat])
-    group = components(len(at), np.searchsorted(at, one), np.searchsorted(at, two))  # of incidences at split nodes
-    copies = np.zeros(len(flat), int)
     if not at.size:
         return None
-    copies[at] = _copies(flat[at], group, second[element[at]])
+    copies = np.zeros(len(flat), int)
+    element = np.searchsorted(pointers, at, "right") - 1
+    copies[at] = _copies(flat[at], _grouped(topology, at, cut), second[element])
     if not copies.any():
         return None
     copied = np.flatnonzero(copies)
@@ -96,18 +95,13 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     return connected_parts(Mesh(nodes, result, mesh.volume_ids), origin)
 
 
-def _joined_incidences(topology: MeshTopology, element: np.ndarray, split: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of incidences at split nodes, numbered as in `element_nodes`, that faces of a mask (nf,) join."""
-    at = np.flatnonzero(split[topology.element_nodes])
-    keys = element[at] * topology.node_count + topology.element_nodes[at]
-    order = np.argsort(keys)
-    at, keys = at[order], keys[order]
-    listed = np.flatnonzero(faces)
-    nodes = topology.face_nodes[listed]
-    face, slot = np.nonzero((nodes >= 0) & split[nodes])
-    row, nodes = listed[face], nodes[face, slot]
-    sides = topology.face_element[row], topology.face_element[topology.face_neighbour[row]]
-    return tuple(at[np.searchsorted(keys, side * topology.node_count + nodes)] for side in sides)
+def _grouped(topology: MeshTopology, at: np.ndarray, cut: np.ndarray) -> np.ndarray:
+    """Return the group of each incidence at split nodes, which are at places `at` of `element_nodes`: those that faces outside of the cut join."""
+    place, group = np.full(len(topology.element_nodes), -1, np.int32), np.empty(len(at), np.int32)
+    place[at] = np.arange(len(at))
+    faces = topology.face_element, topology.face_neighbour, topology.face_nodes.T
+    _kernels.mesh_connections.group_incidences(topology.element_ptr, topology.element_nodes, place, *faces, cut.astype(np.int32), group)
+    return group
 
 
 def _copies(node: np.ndarray, group: np.ndarray, second: np.ndarray) -> np.ndarray:

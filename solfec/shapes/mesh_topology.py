@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..element_types import ELEMENT_TYPES, MOST_NODES
+from ..element_types import ELEMENT_TYPES, MOST_FACES, MOST_NODES
 from .identifiers import INTERNAL_FACE
+
+FACES_OF_SIZE = np.zeros(MOST_NODES + 1, np.int32)  # of the element type with so many nodes
+CORNERS_OF_SIZE = np.full((4, MOST_FACES, MOST_NODES + 1), -1, np.int32, order="F")  # which nodes of such an element are corners of a face
+for _kind in ELEMENT_TYPES:
+    FACES_OF_SIZE[_kind.size] = len(_kind.faces)
+    for _index, _face in enumerate(_kind.faces):
+        CORNERS_OF_SIZE[: len(_face), _index, _kind.size] = _face
 
 SAME = 1e-12  # part of a mesh's size by which nodes of meshes of the same shape may differ
 
@@ -84,7 +91,9 @@ class MeshTopology:
     @property
     def surface_elements(self) -> np.ndarray:
         """Elements with a boundary face, ascending."""
-        return np.unique(self.face_element[self.boundary])
+        present = np.zeros(self.element_count, bool)
+        present[self.face_element[self.boundary]] = True
+        return np.flatnonzero(present)
 
     @property
     def triangles(self) -> np.ndarray:
@@ -171,7 +180,7 @@ class MeshTopology:
         place[faces] = np.arange(len(faces))
         other.face_element = (np.cumsum(chosen) - 1)[self.face_element[faces]]
         other.face_index, other.face_size = self.face_index[faces], self.face_size[faces]
-        other.face_nodes = behind[self.face_nodes[faces]]
+        other.face_nodes = behind.take(self.face_nodes.take(faces, 0))  # in a quarter of the time of an index
         other.face_neighbour = place[self.face_neighbour[faces]]
         return self._pass_on(other, face_surface[faces])
 
@@ -208,21 +217,12 @@ def equal_faces(face_nodes: np.ndarray, node_count: int) -> np.ndarray:
 
 def _faces_of(element_ptr: np.ndarray, element_nodes: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return element, index in it, and nodes (nf, 4) of all faces of some elements (ascending)."""
-    sizes = np.diff(element_ptr)[elements]
-    faces_of_size = np.zeros(MOST_NODES + 1, int)
-    for kind in ELEMENT_TYPES:
-        faces_of_size[kind.size] = len(kind.faces)
-    counts = faces_of_size[sizes]
-    start = np.cumsum(counts) - counts
-    index, nodes = np.empty(counts.sum(), int), np.empty((counts.sum(), 4), int)
-    for kind in ELEMENT_TYPES:
-        which = np.flatnonzero(sizes == kind.size)
-        table = np.array([(*f, -1)[:4] for f in kind.faces])
-        corners = element_nodes[element_ptr[elements[which], None, None] + np.maximum(table, 0)]
-        place = start[which, None] + np.arange(len(kind.faces))
-        index[place] = np.arange(len(kind.faces))
-        nodes[place] = np.where(table < 0, -1, corners)
-    return np.repeat(elements, counts), index, nodes
+    count = int(FACES_OF_SIZE[np.diff(element_ptr)[elements]].sum())
+    element, index = np.empty((2, count), np.int64)
+    nodes = np.empty((count, 4), np.int64)
+    pointers, flat, chosen = (np.asarray(array, np.int64) for array in (element_ptr, element_nodes, elements))
+    _kernels.mesh_connections.list_faces(pointers, flat, chosen, FACES_OF_SIZE, CORNERS_OF_SIZE, element, index, nodes.T)
+    return element, index, nodes
 
 
 def _keys(face_nodes: np.ndarray) -> np.ndarray:

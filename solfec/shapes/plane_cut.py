@@ -87,7 +87,7 @@ def refined(mesh: Mesh, point, normal, epsilon: float) -> Refined:
     ValueError
         Elements so distorted that every way to cut them gives flat parts.
     """
-    heights = (mesh.nodes - point) @ normal
+    heights = np.einsum("ni,i->n", mesh.nodes - point, normal)
     for near in NEAR_ENDS:
         signs = _signs(mesh, heights, epsilon, near)
         result = _Refinement(mesh, np.where(signs == 0, 0.0, heights), signs).result()
@@ -157,7 +157,7 @@ def along_faces(mesh: Mesh, cut: np.ndarray, surface: np.ndarray, second: np.nda
     pieces = []
     for part in parts:
         elements, nodes = part.volume_ids, part.nodes[:, 3].astype(int)
-        pieces.append(Piece(Mesh(mesh.nodes[nodes], part.topology, mesh.volume_ids[elements]), elements, nodes))
+        pieces.append(Piece(Mesh(mesh.nodes.take(nodes, 0), part.topology, mesh.volume_ids[elements]), elements, nodes))
     return pieces
 
 
@@ -236,14 +236,18 @@ class _Refinement:
         return Refined(result, owners[order], above, *made.new_points())
 
     def _check(self, result: Mesh, part: np.ndarray) -> None:
-        """Note which checks of the old mesh hold for the new one: parts have volume, so only pyramids may be concave."""
+        """Note which checks of the old mesh hold for the new one.
+
+        Parts have volume, so only pyramids may be concave.  The Jacobian of a pyramid over a plane parallel to its base is bilinear: it is
+        positive inside, and the pyramid unfolded, if no corner of the base is concave.
+        """
         passed, known = self.topology.passed, result.topology.passed
         if "upright" in passed:
             known.add("upright")
         pyramids = part[part[:, 4] >= 0]
         pointers = 5 * np.arange(len(pyramids) + 1)
         if "convex" in passed and not concave_corners(result.nodes, pointers, pyramids.ravel())[0].size:
-            known.add("convex")
+            known.update(passed & {"convex", "unfolded"})
 
     def _surfaces(self, new: MeshTopology, made: RefinedElements) -> np.ndarray:
         """Return surface identifiers of the faces of the new mesh."""

@@ -180,7 +180,7 @@ def split_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict
 
     faces = np.flatnonzero(number[topology.face_element] >= 0)
     faces = faces[np.argsort(2 * topology.face_element[faces] + ~topology.boundary[faces], kind="stable")]  # they are in the order of elements and index
-    corners, corner_count, pieces = split_warped(mesh.nodes, topology.face_nodes[faces], np.inf if whole else WARPED)
+    corners, corner_count, pieces = split_warped(mesh.nodes, topology.face_nodes.take(faces, 0), np.inf if whole else WARPED)
     owner = np.repeat(number[topology.face_element[faces]], pieces)
     outer = np.repeat(topology.boundary[faces], pieces)
     face_count = np.bincount(owner, minlength=count).astype(np.int32)

@@ -70,17 +70,18 @@ class RefinedElements(Record):
         self.node_count = len(mesh.nodes)
         points = self.node_count + len(key) + 2 * len(self.elements)
         parts = PIECES_OF_FACE * len(self.faces) + PARTS_OF_SECTION * len(self.elements)
-        place = np.zeros((3, points), order="F")
+        place, source = np.empty((3, points), order="F"), np.empty((MOST_SOURCES, points), np.int32, order="F")
         place[:, : self.node_count] = mesh.nodes.T
+        source[:, self.node_count :] = 0
+        part, piece = (np.empty((size, count), np.int32, order="F") for size, count in ((5, parts), (4, PIECES_OF_FACE * len(self.faces))))
         self.replace(
             first=_starts(np.bincount(topology.face_element[self.faces], minlength=topology.element_count)[self.elements]),
             node_first=_starts(sizes[self.elements]), crossed=crossed[self.elements].astype(np.int32), upper=above[self.elements].astype(np.int32),
             node=topology.element_nodes[np.repeat(listed, sizes)].astype(np.int32), corner=_columns(corner), edge=_columns(edge),
             whole=((face_sizes == 4) & ~split).astype(np.int32), ends=_columns(np.stack(np.divmod(key, topology.node_count), 1)),
             cut=np.full(len(key), -1, np.int32), point=place, sources=np.zeros(points, np.int32),
-            source=np.zeros((MOST_SOURCES, points), np.int32, order="F"), place=np.zeros(points), part=np.zeros((5, parts), np.int32, order="F"),
-            element=np.zeros(parts, np.int32), above=np.zeros(parts, np.int32), of_face=np.zeros(PIECES_OF_FACE * len(self.faces), np.int32),
-            piece=np.zeros((4, PIECES_OF_FACE * len(self.faces)), np.int32, order="F"),
+            source=source, place=np.zeros(points), part=part, element=np.empty(parts, np.int32), above=np.empty(parts, np.int32),
+            piece=piece, of_face=np.empty(piece.shape[1], np.int32),
         )  # fmt: skip
         self.points = self.node_count
         opened(_refine_elements(self.handle))
@@ -89,10 +90,11 @@ class RefinedElements(Record):
         """Return points (m, s) between which each new node of the mesh lies, and their weights, 0 where there are fewer."""
         new = slice(self.node_count, self.points)
         count, place = self.sources[new, None], self.place[new]
-        weight = np.where(np.arange(MOST_SOURCES) < count, 1.0 / count, 0.0)
+        most = int(count.max(initial=2))
+        weight = np.where(np.arange(most) < count, 1.0 / count, 0.0)
         on_edge = place > 0.0
         weight[on_edge, 0], weight[on_edge, 1] = 1.0 - place[on_edge], place[on_edge]
-        return self.source[:, new].T, weight
+        return self.source[:most, new].T, weight
 
 
 def _starts(counts: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Runs in which bodies break again and again: what they leave behind, and what they cost."""
 
 import gc
+import sys
 from pathlib import Path
 from time import process_time
 
@@ -9,6 +10,12 @@ import pytest
 from test_conservation import CORNERS, model
 
 import solfec as s
+from solfec import _kernels
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import machine  # noqa: E402
+import splits  # noqa: E402
 
 
 def rubble(tmp_path, kind, splits, report):
@@ -90,3 +97,22 @@ def test_a_thousand_splits_do_not_slow_down_a_run_nor_fill_memory(kind, tmp_path
     each = np.diff(spent)
     assert np.median(each[-3:]) < 1.25 * np.median(each[:3]), each
     assert 4096 * (pages[-1] - pages[2]) < 700 * 5e3, pages
+
+
+@pytest.fixture
+def one_thread():
+    """Processor time of several threads is that of all."""
+    before = int(_kernels.threads.get_threads())
+    _kernels.threads.set_threads(1)
+    yield
+    _kernels.threads.set_threads(before)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")
+@pytest.mark.parametrize("case", splits.CASES)
+def test_a_split_of_ten_thousand_elements_takes_less_than_a_twentieth_of_a_second(case):
+    figures = machine.figures()
+    slowness = max(1.0, 24 / figures["triad_GB_per_s"], 53 / figures["dgemm_GFLOP_per_s"])
+    assert min(sum(splits.split(*splits.CASES[case], 22)[:2]) for _ in range(5)) < 50.0 * slowness

@@ -17,13 +17,13 @@ def curve(process):
     return np.array([[float(x) for x in found.groups()] for found in LINE.finditer(process.stdout)]).T
 
 
-def compare(test, process, rel=0.03):
+def compare(test, process):
     """Hold the curve against its closed forms where the crack grows, and at the start; return the loads where it grows."""
     opening, load, theory = curve(process)
     start, growing = opening < WHOLE[test], opening > GROWING[test]
     assert start.any() and growing.sum() >= 3
-    assert load[start] == pytest.approx(theory[start], rel=rel)
-    assert load[growing] == pytest.approx(theory[growing], rel=rel)
+    assert load[start] == pytest.approx(theory[start], rel=0.03)
+    assert load[growing] == pytest.approx(theory[growing], rel=0.03)
     return np.interp(np.linspace(GROWING[test], opening[-1], 20), opening, load)
 
 
@@ -33,12 +33,15 @@ def test_a_double_cantilever_beam_carries_the_load_of_its_closed_forms(solfec):
     assert "did not reach its accuracy" not in process.stderr
 
 
-@pytest.mark.parametrize("size, steps", [(2.5, 80), (5, 100)])
-def test_an_end_notched_beam_carries_the_load_of_its_closed_forms(size, steps, solfec):
-    """Bonds of coarse elements let go one by one, and the load drops each time."""
-    process = solfec("tutorial/peeling.py", "ENF", size, steps)
-    compare("ENF", process, 0.04 if size == 5 else 0.03)
+def test_an_end_notched_beam_carries_the_load_of_its_closed_forms(solfec):
+    process = solfec("tutorial/peeling.py", "ENF")
+    compare("ENF", process)
     assert "did not reach its accuracy" not in process.stderr
+
+
+def test_steps_in_which_coarse_bonds_let_go_one_by_one_are_solved(solfec):
+    """The zone that softens has five bonds, too few for the closed forms: the load drops by 3 % each time."""
+    assert "did not reach its accuracy" not in solfec("tutorial/peeling.py", "ENF", 5, 100).stderr
 
 
 def test_auto_peels_as_newton_does(solfec):
@@ -63,13 +66,14 @@ def test_auto_bends_an_end_notched_beam(solfec):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("test, steps, sizes", [("DCB", 80, (5, 2.5, 1.25)), ("ENF", 100, (5, 2.5, 1.25, 0.625))])
-def test_the_loads_do_not_depend_on_the_mesh(test, steps, sizes, solfec):
+@pytest.mark.parametrize("test, steps, layers", [("DCB", 80, (4, 8, 12)), ("ENF", 100, (4, 8, 16))])
+def test_the_loads_do_not_depend_on_the_mesh(test, steps, layers, solfec):
+    """Arms of so many layers of elements, 10 mm high in all; two layers are 5 % too stiff where an arm of DCB turns at the tip of the crack."""
     loads = []
-    for size in sizes:
-        process = solfec("tutorial/peeling.py", test, size, steps, switches=("-s", f"size-{size}"))
+    for count in layers:
+        process = solfec("tutorial/peeling.py", test, 10 / count, steps, switches=("-s", f"layers-{count}"))
         assert "did not reach its accuracy" not in process.stderr
-        loads.append(compare(test, process, 0.04 if size == 5 else 0.03))  # the coarsest arms of DCB are 3.5 % too stiff
+        loads.append(compare(test, process))
     for finer in loads[1:]:
         assert finer == pytest.approx(loads[0], rel=0.03)
 
