@@ -178,20 +178,24 @@ contains
     real(dp), intent(out) :: largest(5)
     integer(i8), intent(out) :: words(5,2)
     real(dp), parameter :: bits = 2.0_dp**40
-    real(dp) :: part
+    real(dp) :: figure, factor(5)
     integer(i8) :: high
     integer(i4) :: i, j
 
+    factor = 0.0_dp
+    where (scale > 0.0_dp) factor = bits/scale   ! products with powers of two are exact
     largest = 0.0_dp
     words = 0
     do i = 0, count - 1
       do j = 1, 5
-        if (.not. sums(j,listed(i)) <= largest(j) .and. .not. ieee_is_nan(largest(j))) largest(j) = sums(j,listed(i))
-        if (.not. sums(j,listed(i)) <= scale(j) .or. scale(j) <= 0.0_dp) cycle
-        part = sums(j,listed(i))/scale(j)*bits
-        high = int(part, i8)
+        figure = sums(j,listed(i))
+        if (figure == 0.0_dp) cycle
+        if (.not. figure <= largest(j) .and. .not. ieee_is_nan(largest(j))) largest(j) = figure
+        if (.not. figure <= scale(j)) cycle
+        figure = figure*factor(j)
+        high = int(figure, i8)
         words(j,1) = words(j,1) + high
-        words(j,2) = words(j,2) + int((part - real(high, dp))*bits, i8)
+        words(j,2) = words(j,2) + int((figure - real(high, dp))*bits, i8)
       end do
     end do
   end subroutine add_figures

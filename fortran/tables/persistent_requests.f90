@@ -10,9 +10,9 @@ module persistent_requests
   public :: request_functions, start_requests, completed
 
   integer, parameter :: spins = 50               !< looks for messages before a process that waits offers the core to others: about ten microseconds
-  integer, parameter :: looks = 4000             !< and before it sleeps: about a millisecond
-  integer(c_int), parameter :: nap = 20          !< sleep between further looks [microseconds]
-  integer(i8), parameter :: answers_in = 20      !< looks a second at least: waits end then, so that Python can answer signals
+  integer(i8), parameter :: naps_from = 1000     !< part of a second from which on it sleeps between looks
+  integer(c_int), parameter :: nap = 20          !< sleep [microseconds]
+  integer(i8), parameter :: answers_in = 20      !< part of a second after which a wait ends, so that Python can answer signals
 
   !> Addresses of MPI_Startall and MPI_Testall.
   type :: request_functions
@@ -84,19 +84,20 @@ contains
 
     call c_f_procpointer(transfer(functions%test_all, c_null_funptr), test)
     look = 0
+    call system_clock(began, rate)
     do
       error = test(count, c_loc(request), flag, c_loc(status))
       completed = flag /= 0
       if (completed .or. error /= 0) return
       look = look + 1
-      if (look < looks) then
-        if (look > spins) ignored = sched_yield()
-        cycle
-      end if
-      if (look == looks) call system_clock(began, rate)
-      ignored = usleep(nap)
+      if (look <= spins) cycle
       call system_clock(now)
       if ((now - began)*answers_in > rate) return
+      if ((now - began)*naps_from < rate) then
+        ignored = sched_yield()
+      else
+        ignored = usleep(nap)
+      end if
     end do
   end function completed
 end module persistent_requests

@@ -21,7 +21,8 @@ from ..errors import SolfecError
 RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
 SAID = 160  # bytes by which processes tell one another where they are
 PATIENCE = 1.5  # seconds for which a process that ends with an error waits for the others
-SPINS, LOOKS, NAP = 20, 1000, 2e-5  # looks for messages before a process that waits offers the core to others, and before it sleeps; seconds of sleep between further looks
+SPINS = 20  # looks for messages before a process that waits offers the core to others between two looks
+AWAKE, NAP = 1e-3, 2e-5  # time from which on it sleeps between them, and for how long [s]
 FIRST_WORD = "SOLFEC_PATIENCE", 60.0  # environment variable that says after how many seconds a process says that it waits, and without it
 PAUSES = 1e-4, 1e-2  # shortest and longest time between two looks at whether the others have come [s]
 
@@ -244,11 +245,13 @@ class MessagePassing:
         looks, long = 0, LongWait(self.rank, began)
         while not self._all(requests):
             looks += 1
-            if looks > LOOKS:
+            if looks <= SPINS:
+                continue
+            if time.perf_counter() - began < AWAKE:
+                os.sched_yield()
+            else:
                 time.sleep(NAP)
                 long.note()
-            elif looks > SPINS:
-                os.sched_yield()
         self.traffic.seconds += time.perf_counter() - began
 
     def _reduced(self, *terms: tuple) -> list[np.ndarray]:
