@@ -411,8 +411,8 @@ contains
   end function sweeps_of
 
   !> Sweeps on where Newton steps are likely to cost more: for as long as sweeps promise to reach the tolerance at the cost of the first Newton
-  !> steps.  If reactions of the last step are not known, but
-  !> a solution is near, all sweeps that are allowed follow, first those that hold everything still.
+  !> steps.  If reactions of the last step are not known, all sweeps that are allowed follow, first those that hold everything still.  Nothing is done
+  !> far from a solution, as in walls, through which forces pass slowly.
   subroutine sweep_instead(all_rows, n, rows, part, factor, it, r)
     type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n, rows(0:n-1)
@@ -423,6 +423,7 @@ contains
     real(dp) :: before, worth
     integer(i4) :: left
 
+    if (.not. it%residual < warm_from*load_of(part)) return
     worth = few_steps*sweeps_of(part, factor)
     do
       left = it%maxiter - it%counts(c_sweeps) - stretch
@@ -434,7 +435,7 @@ contains
       ! sweeps that remain if the residual goes on to fall like this
       if (stretch*log(it%residual/it%tolerance) > min(worth, real(left, dp))*log(before/it%residual)) exit
     end do
-    if (it%warm .or. it%residual >= warm_from*load_of(part)) return
+    if (it%warm .or. .not. it%residual <= huge(1.0_dp)) return
     call start_still(all_rows, n, rows, it%maxiter, it, r)
     if (it%residual > it%tolerance) call sweep(all_rows, n, rows, it%maxiter - it%counts(c_sweeps), 0, it, r)
     it%start = r(:,rows)   ! as if they were those of the last step
