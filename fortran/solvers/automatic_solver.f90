@@ -40,6 +40,7 @@ module automatic_solver
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   integer(i4), parameter :: rounds_without_gain = 6      !< rounds within which the residual must halve
   real(dp), parameter :: most_products = 1e7_dp           !< most block products of a factorisation
+  real(dp), parameter :: most_work = 4e9_dp              !< block products of all factorisations of an island in one solution
   real(dp), parameter :: dear_products = 3e6_dp           !< block products above which few Newton steps are tried first
   integer(i4), parameter :: probe_steps = 200             !< ADMM iterations after which growing reactions are visible
   integer(i4), parameter :: least_probe = 40              !< fewest iterations that show it
@@ -50,6 +51,7 @@ module automatic_solver
   integer(i4), parameter :: warm_patience = 100           !< the same, from reactions of the last step of an island that cannot be factorised
   integer(i4), parameter :: most_ordered = 1500           !< most rows of an island that is ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
+  integer(i4), parameter :: stretch = 50                 !< sweeps between residuals, where they go on because factors are expensive
   integer(i4), parameter :: most_jointed = 1500           !< most rows of an island with joints that Newton steps solve before sweeps
   integer(i4), parameter :: least_sweeps = 400            !< fewest remaining sweeps for reactions that hold an island still
   integer(i4), parameter :: few_steps = 15                !< Newton steps before proximal ones, if factors are expensive, or without a solution in sight
@@ -385,16 +387,59 @@ contains
       call analyse_island(part, factor)
       packed = factor%products <= max(most_products, merge(products_per_row*n, 0.0_dp, factor%by_bodies))
     end if
-    if (packed) return
+    if (packed) then
+      if (n > most_ordered) call sweep_instead(all_rows, n, rows, part, factor, it, r)
+      packed = .not. it%residual <= it%tolerance
+      return
+    end if
     ! for an island that cannot be factorised there is no better method than more sweeps
     if (choosing) then
       if (it%warm) call sweep(all_rows, n, rows, it%maxiter - it%counts(c_sweeps), warm_patience, it, r)
       if (it%residual <= it%tolerance) return
-      call start_still(all_rows, n, rows, it, r)
+      call start_still(all_rows, n, rows, it%maxiter, it, r)
       if (it%residual > it%tolerance) call sweep(all_rows, n, rows, it%maxiter - it%counts(c_sweeps), 0, it, r)
     end if
     call judge(it)
   end subroutine solve_by_sweeps
+
+  !> Number of sweeps that cost as much as one factorisation, by counts of block products.
+  pure real(dp) function sweeps_of(part, factor)
+    type(island), intent(in) :: part
+    type(island_lu), intent(in) :: factor
+
+    sweeps_of = factor%products/real(part%ptr(part%n) + part%n, dp)
+  end function sweeps_of
+
+  !> Sweeps on where Newton steps are likely to cost more: for as long as sweeps promise to reach the tolerance at the cost of the first Newton
+  !> steps.  If reactions of the last step are not known, all sweeps that are allowed follow, first those that hold everything still.  Nothing is done
+  !> far from a solution, as in walls, through which forces pass slowly.
+  subroutine sweep_instead(all_rows, n, rows, part, factor, it, r)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1)
+    type(island), intent(in) :: part
+    type(island_lu), intent(in) :: factor
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: r(3,0:*)
+    real(dp) :: before, worth
+    integer(i4) :: left
+
+    if (.not. it%residual < warm_from*load_of(part)) return
+    worth = few_steps*sweeps_of(part, factor)
+    do
+      left = it%maxiter - it%counts(c_sweeps) - stretch
+      if (left < 0) exit
+      before = it%residual
+      call sweep(all_rows, n, rows, stretch, 0, it, r)
+      if (it%residual <= it%tolerance) return
+      if (.not. it%residual < before) exit
+      ! sweeps that remain if the residual goes on to fall like this
+      if (stretch*log(it%residual/it%tolerance) > min(worth, real(left, dp))*log(before/it%residual)) exit
+    end do
+    if (it%warm .or. .not. it%residual <= huge(1.0_dp)) return
+    call start_still(all_rows, n, rows, it%maxiter, it, r)
+    if (it%residual > it%tolerance) call sweep(all_rows, n, rows, it%maxiter - it%counts(c_sweeps), 0, it, r)
+    it%start = r(:,rows)   ! as if they were those of the last step
+  end subroutine sweep_instead
 
   !> Sets the status of an island that is left unsolved.
   subroutine judge(it)
@@ -420,16 +465,17 @@ contains
   end subroutine sweep
 
   !> Computes reactions by sweeps that first hold everything still, and keeps them if their residual is smaller.
-  subroutine start_still(all_rows, n, rows, it, r)
+  subroutine start_still(all_rows, n, rows, most, it, r)
     type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n, rows(0:n-1)
+    integer(i4), intent(in) :: most            !< sweeps in all, with those that were made before
     type(attempt), intent(inout) :: it
     real(dp), intent(inout) :: r(3,0:*)
     real(dp), allocatable :: swept(:,:)
     real(dp) :: before
     integer(i4) :: made, left, i
 
-    left = it%maxiter - it%counts(c_sweeps)
+    left = most - it%counts(c_sweeps)
     if (left < least_sweeps) return
     allocate(swept(3,0:n-1))
     do i = 0, n - 1
@@ -526,6 +572,7 @@ contains
     iterations = int(min(real(admm_share, dp)*it%maxiter, admm_products/max(factor%products, 1.0_dp)), i4)
     growing = .false.
     do start = 0, starts - 1
+      if (left_of(it, factor) == 0) return
       growing = growing .and. it%residual > unmet*loads
       if (growing .and. start >= starts_if_growing) exit
       call try_interior(part, start, factor, it, trial, x)
@@ -543,8 +590,18 @@ contains
       it%counts(c_status) = unanswered
       return
     end if
-    call alternate(part, iterations, factor, state, it, x)
+    if (left_of(it, factor) > 0) call alternate(part, iterations, factor, state, it, x)
   end subroutine try_solvers
+
+  !> Number of factorisations for which there is work left; Newton and interior point steps make one each.
+  pure integer(i4) function left_of(it, factor)
+    type(attempt), intent(in) :: it
+    type(island_lu), intent(in) :: factor
+    integer(i4) :: most
+
+    most = int(min(most_work/max(factor%products, 1.0_dp), 1e9_dp), i4)
+    left_of = max(most - it%counts(c_newton) - it%counts(c_interior), 0)
+  end function left_of
 
   !> At most so many Newton steps from `trial`; x keeps the better reactions.
   subroutine try_newton(part, most, factor, it, trial, x)
@@ -556,7 +613,8 @@ contains
     real(dp) :: measured
     integer(i4) :: made
 
-    call newton_island(part, it%unscaled, it%tolerance, most, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
+    call newton_island(part, it%unscaled, it%tolerance, min(most, left_of(it, factor)), newton_shift, 1.0_dp, .true., factor, &
+                       trial, measured, made)
     it%counts(c_newton) = it%counts(c_newton) + made
     it%counts(c_method) = use_newton
     call keep_better(trial, measured, it%residual, x)
@@ -576,7 +634,7 @@ contains
     do i = 0, part%n - 1
       trial(:,i) = it%start(:,i+1)/part%d(i)
     end do
-    call proximal_island(part, it%unscaled, it%tolerance, near, most, factor, trial, measured, made)
+    call proximal_island(part, it%unscaled, it%tolerance, near, min(most, left_of(it, factor)), factor, trial, measured, made)
     it%counts(c_newton) = it%counts(c_newton) + made
     it%counts(c_method) = use_newton
     call keep_better(trial, measured, it%residual, x)
@@ -592,7 +650,8 @@ contains
     real(dp) :: measured
     integer(i4) :: made
 
-    call interior_island(part, it%unscaled, it%tolerance, interior_steps, start, factor, trial, measured, made)
+    call interior_island(part, it%unscaled, it%tolerance, min(interior_steps, left_of(it, factor)), start, factor, trial, &
+                         measured, made)
     it%counts(c_interior) = it%counts(c_interior) + made
     it%counts(c_method) = use_interior
     call keep_better(trial, measured, it%residual, x)
@@ -677,9 +736,11 @@ contains
       it%counts(c_method) = use_admm
       call keep_better(state%z, it%residual, least, best)
       if (it%residual <= it%tolerance .or. .not. it%residual <= huge(1.0_dp)) exit
+      if (left_of(it, factor) == 0) exit
       trial = state%z
-      call newton_island(part, it%unscaled, it%tolerance, newton_steps, shifts(mod(shiftr(round, 1), 2)), &
-                         local_rho(mod(round, 3)), mod(round, 2) == 0, factor, trial, it%residual, made)
+      call newton_island(part, it%unscaled, it%tolerance, min(newton_steps, left_of(it, factor)), &
+                         shifts(mod(shiftr(round, 1), 2)), local_rho(mod(round, 3)), mod(round, 2) == 0, factor, trial, &
+                         it%residual, made)
       it%counts(c_newton) = it%counts(c_newton) + made
       it%counts(c_method) = use_newton
       call keep_better(trial, it%residual, least, best)
