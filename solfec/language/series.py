@@ -87,26 +87,6 @@ class TIME_SERIES(Members):
             return f"TIME_SERIES{name}: constant {values[0]:g}"
         return f"TIME_SERIES{name} of {times.size} points: times {times[0]:g} to {times[-1]:g}, values {values.min():g} to {values.max():g}"
 
-    @command("TIME_SERIES")
-    def __call__(self, time: float | Numbers) -> float | np.ndarray:
-        """Return the value at a time, or an array of the values at several times."""
-        if checks.is_sequence(time):
-            return np.array([self._series(moment) for moment in checks.numbers(time, "time").tolist()])
-        return self._series(checks.number(time, "time"))
-
-    @command("TIME_SERIES")
-    def __mul__(self, factor: float) -> TIME_SERIES:
-        """Return a series, without label, of the values times a number."""
-        scaled = self._series.values * checks.number(factor, "factor")
-        if not np.isfinite(scaled).all():
-            raise BadValue(f"'factor' makes values too large: {factor:g}")
-        return TIME_SERIES._of(TimeSeries(self._series.times, scaled))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> TIME_SERIES:
-        return self * -1.0
-
     @property
     def times(self) -> list[float]:
         """Times of the points."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from solfec import BODY, BULK_MATERIAL, FORCE, PUT_SPRING, RUN, SPHERE, TIME_SERIES
+from solfec import BODY, BULK_MATERIAL, FORCE, RUN, SPHERE, TIME_SERIES
 
 CSV = '\ufeff"time","ax","ay"\n# made by hand\n0,1,2\n0.5, 3 ,4\n1,5,6\n'
 
@@ -64,37 +64,3 @@ def test_empty_fields_are_no_numbers(tmp_path):
     (tmp_path / "a.csv").write_text("0,,1\n1,2,3\n")
     with pytest.raises(ValueError, match="a.csv:1: numbers in the columns 0 and 1 are expected"):
         TIME_SERIES(tmp_path / "a.csv", columns=(0, 1))
-
-
-def test_a_series_is_called_scaled_and_sampled_like_a_function():
-    series = TIME_SERIES([0, 0, 1, 2, 3, 2], label="ramp")
-    assert [series(time) for time in (-1, 0.25, 1, 9)] == [0.0, 0.5, 2.0, 2.0]
-    assert series([0.5, 2]).tolist() == series(np.array([0.5, 2])).tolist() == [1.0, 2.0] and series([]).size == 0
-    for scaled in (2 * series, series * 2.0, np.float64(2) * series):
-        assert (scaled.times, scaled.values) == ([0, 1, 3], [0, 4, 4]) and "ramp" not in repr(scaled)
-    assert (-series).values == [0, -2, -2] and series.values == [0, 2, 2]
-    assert TIME_SERIES(series, times=[0, 0.5]).values == [0.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    "use, error, text",
-    [
-        (lambda series: series("x"), TypeError, "TIME_SERIES: 'time' must be a number, not str"),
-        (lambda series: series(float("nan")), ValueError, "'time' must be a finite number"),
-        (lambda series: series([0, "x"]), TypeError, "'time' must be a flat list of numbers; item 1 is str"),
-        (lambda series: "2" * series, TypeError, "'factor' must be a number, not str"),
-        (lambda series: series * series, TypeError, "'factor' must be a number, not"),
-        (lambda series: 1e308 * series, ValueError, "'factor' makes values too large: 1e"),
-    ],
-)
-def test_what_is_no_time_and_no_factor_is_refused(use, error, text):
-    with pytest.raises(error, match=text):
-        use(TIME_SERIES([0, 0, 1, 200]))
-
-
-def test_a_series_of_time_is_no_law_of_a_spring(new_model):
-    model = new_model()
-    balls = [BODY(model, "RIGID", SPHERE((x, 0, 0), 1, 0, 0), BULK_MATERIAL(model)) for x in (0, 5)]
-    with pytest.raises(TypeError, match="PUT_SPRING: 'function' must be"):
-        PUT_SPRING(balls[0], (0, 0, 0), balls[1], (5, 0, 0), TIME_SERIES([0, 0, 1, 2]), (-1, 1))
-    assert model.ncon == 0
