@@ -230,8 +230,8 @@ def on_off(value: bool) -> str:
 
 
 def function(value, name: str) -> Callable:
-    """Check a callable."""
-    if not callable(value):
+    """Check a callable that is no object of the language; calling a TIME_SERIES returns its values."""
+    if not callable(value) or isinstance(value, Members):
         raise BadType(f"'{name}' must be callable, not {kind_of(value)}")
     return value
 

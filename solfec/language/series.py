@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from typing import overload
 
 import numpy as np
 
 from ..suggestions import did_you_mean
 from ..time_series import TimeSeries
 from . import checks, session
-from .checks import BadType, BadValue, Members, command
+from .checks import BadArgument, BadType, BadValue, Members, command
 from .hints import Numbers
 
 
 class TIME_SERIES(Members):
     """A piecewise linear function of time, constant outside of its points.
+
+    ``series(t)`` is its value at a time, or an array of its values at a list or array of times.  ``2 * series``,
+    ``series / 2`` and ``-series`` are new series with other values at the same times.
 
     Parameters
     ----------
@@ -35,6 +39,7 @@ class TIME_SERIES(Members):
     """
 
     __slots__ = ("_series",)
+    __array_ufunc__ = None  # so that a number of numpy leaves its product with a series to the series
 
     @command("TIME_SERIES")
     def __init__(
@@ -86,6 +91,49 @@ class TIME_SERIES(Members):
         if not times.size:
             return f"TIME_SERIES{name}: constant {values[0]:g}"
         return f"TIME_SERIES{name} of {times.size} points: times {times[0]:g} to {times[-1]:g}, values {values.min():g} to {values.max():g}"
+
+    @overload
+    def __call__(self, time: float) -> float: ...
+    @overload
+    def __call__(self, time: np.ndarray | Sequence[float]) -> np.ndarray: ...
+    def __call__(self, time):
+        """Value at a time, or values at a list or array of times."""
+        try:
+            if not checks.is_sequence(time):
+                return self._series.value(checks.number(time, "time"))
+            shape = np.shape(time)
+            return self._series.values_at(checks.numbers(np.ravel(time), "time").reshape(shape))
+        except BadArgument as error:
+            error.command = "TIME_SERIES (time)"
+            raise
+
+    def __mul__(self, factor: float) -> TIME_SERIES:
+        """The series with all values multiplied by a number, without a label."""
+        return self._times(factor, "series * factor")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> TIME_SERIES:
+        """The series with all values divided by a number, without a label."""
+        return self._times(divisor, "series / divisor", divide=True)
+
+    def __neg__(self) -> TIME_SERIES:
+        """The series with the signs of all values changed, without a label."""
+        return self._times(-1.0, "-series")
+
+    def _times(self, factor, what: str, divide: bool = False) -> TIME_SERIES:
+        try:
+            factor = checks.number(factor, "divisor" if divide else "factor")
+            if divide and not factor:
+                raise BadValue("'divisor' must not be zero")
+            with np.errstate(over="ignore"):
+                values = self._series.values / factor if divide else self._series.values * factor
+            if not np.isfinite(values).all():
+                raise BadValue(f"the values become too large for {'divisor' if divide else 'factor'} {factor:g}")
+        except BadArgument as error:
+            error.command = f"TIME_SERIES, {what}"
+            raise
+        return TIME_SERIES._of(TimeSeries(self._series.times, values))
 
     @property
     def times(self) -> list[float]:
