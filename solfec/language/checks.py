@@ -87,6 +87,8 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
             except BadArgument as error:
                 error.command = error.command or name
                 raise
+            except MemoryError as error:
+                raise MemoryError(f"{name}: the memory does not suffice: {error or 'ask for less'}") from None
 
         return cast(F, call)
 

@@ -42,7 +42,7 @@ def test_two_columns_need_no_names(tmp_path):
 @pytest.mark.parametrize(
     "make, error, text",
     [
-        (lambda path: TIME_SERIES(path), ValueError, "quake.csv:3: two numbers are expected, not '0,1,2'"),
+        (lambda path: TIME_SERIES(path), ValueError, r"quake.csv:3: two numbers are expected, not '0,1,2'; name .*: columns = \('time', 'ax'\), for example"),
         (lambda path: TIME_SERIES(path, columns=("tme", "ay")), ValueError, r"has no column 'tme' \(columns: 'time', 'ax', 'ay'\); did you mean 'time'\?"),
         (lambda path: TIME_SERIES(path, columns=(0, 3)), ValueError, "quake.csv:3: numbers in the columns 0 and 3 are expected"),
         (lambda path: TIME_SERIES(path, columns=(0,)), ValueError, "'columns' must hold 2 names or numbers, it holds 1"),
@@ -58,6 +58,35 @@ def test_what_makes_no_series_is_refused(tmp_path, make, error, text):
     (tmp_path / "quake.csv").write_text(CSV)
     with pytest.raises(error, match=text):
         make(tmp_path / "quake.csv")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("t,a\n# up\n0,1\n2,2\n1,3\n", r"a.csv:5: times must increase strictly: line 5 is at 1, line 4 at 2"),
+        ("t,a\n0,1\n", r"'points': .*a.csv must hold at least 2 points, it holds 1"),
+        ("0;1,5\n1;2,5\n", "a.csv:1: two numbers are expected, not '0;1,5'; fractions need a point, as in 1.5"),
+        ("0 1 2\n1 2 3\n", r"a.csv:1: two numbers are expected, not '0 1 2'; name .*: columns = \(0, 1\), for example"),
+    ],
+)
+def test_a_bad_file_is_told_with_its_line_and_what_would_be_right(tmp_path, text, message):
+    (tmp_path / "a.csv").write_text(text)
+    for _ in range(2):  # a series that is refused takes no label
+        with pytest.raises(ValueError, match=message):
+            TIME_SERIES(tmp_path / "a.csv", label="record")
+
+
+def test_a_name_of_two_columns_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("t,a,a\n0,1,2\n1,2,3\n")
+    with pytest.raises(ValueError, match="'columns': .*a.csv names more than one column 'a'; give its number: 1 and 2"):
+        TIME_SERIES(tmp_path / "a.csv", columns=("t", "a"))
+    assert TIME_SERIES(tmp_path / "a.csv", columns=("t", 2)).values == [2.0, 3.0]
+
+
+def test_what_is_neither_list_nor_file_nor_function_is_refused():
+    for points in (None, 3.0, {0: 1, 1: 2}):
+        with pytest.raises(TypeError, match="'points' must be a list of numbers, the path of a file or a function of time, not"):
+            TIME_SERIES(points)
 
 
 def test_empty_fields_are_no_numbers(tmp_path):
