@@ -66,6 +66,15 @@ class TimeSeries:
 
     __call__ = value
 
+    def values_at(self, times: np.ndarray) -> np.ndarray:
+        """Values at an array of times, with the bits of `value`."""
+        if self.times.size < 2:
+            return np.full(times.shape, self.values[0])
+        k = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, self.times.size - 2)
+        start, end = self.times[k], self.times[k + 1]
+        inner = self.values[k] + (self.values[k + 1] - self.values[k]) * ((times - start) / (end - start))
+        return np.where(times <= self.times[0], self.values[0], np.where(times >= self.times[-1], self.values[-1], inner))
+
     def derivative(self) -> TimeSeries:
         """The slope, continuous from the right; the first and the last one persist beyond the ends."""
         if self.times.size < 2:

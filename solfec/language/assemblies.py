@@ -14,18 +14,8 @@ from ..shapes.transform import copy
 from . import checks
 from .checks import BadValue, command
 from .hints import Vector
-from .shapes import CONVEX, ELLIP, KINDS, SPHERE, reported, shape_of
+from .shapes import CONVEX, ELLIP, KINDS, MOST_PIECES, SPHERE, pieces_of, reported, shape_of
 from .solids import point_of, sizes_of
-
-MOST_PIECES = 1_000_000
-
-
-def pieces_of(value, name: str) -> int:
-    """Check a number of shapes that are made one by one."""
-    count = checks.integer(value, name, 1)
-    if count > MOST_PIECES:
-        raise BadValue(f"'{name}' must be at most {MOST_PIECES}, it is {count}")
-    return count
 
 
 @command("WALL")
@@ -60,7 +50,7 @@ def WALL(
     if bond == 1.0:
         raise BadValue("'bond' must be less than 1")
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
-    with reported():
+    with reported("'brick' and 'bond'"):
         return [CONVEX._of(one) for one in masonry.wall(count, courses, brick, corner, bond, volid, surfid)]
 
 
@@ -103,7 +93,7 @@ def ARCH(
     if angle / count >= 180.0:
         raise BadValue(f"'count' must be greater than angle / 180 = {angle / 180.0:g}, it is {count}")
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
-    with reported():
+    with reported("'radius', 'thickness', 'width' and 'count'"):
         return [CONVEX._of(one) for one in masonry.arch(radius, thickness, width, count, math.radians(angle), center, volid, surfid)]
 
 
@@ -142,8 +132,8 @@ def PACKING(
         raise BadValue(f"'radius' must be (least, greatest), it is ({least:g}, {greatest:g})")
     seed = checks.integer(random, "random", 0)
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
-    if shape is not None and not isinstance(shape_of(shape, "shape"), (CONVEX, ELLIP)):
-        raise BadValue(f"'shape' must be a CONVEX or ELLIP object, not {type(shape).__name__}")
+    if shape is not None:
+        shape_of(shape, "shape", (CONVEX, ELLIP))
     numbers = np.random.default_rng(seed)
     radii = numbers.uniform(least, greatest, count)
     with reported():

@@ -87,6 +87,8 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
             except BadArgument as error:
                 error.command = error.command or name
                 raise
+            except MemoryError as error:
+                raise MemoryError(f"{name}: the memory does not suffice: {error or 'ask for less'}") from None
 
         return cast(F, call)
 
@@ -230,8 +232,8 @@ def on_off(value: bool) -> str:
 
 
 def function(value, name: str) -> Callable:
-    """Check a callable."""
-    if not callable(value):
+    """Check a callable that is no object of the language; calling a TIME_SERIES returns its values."""
+    if not callable(value) or isinstance(value, Members):
         raise BadType(f"'{name}' must be callable, not {kind_of(value)}")
     return value
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from typing import overload
 
 import numpy as np
 
 from ..suggestions import did_you_mean
 from ..time_series import TimeSeries
 from . import checks, session
-from .checks import BadType, BadValue, Members, command
+from .checks import BadArgument, BadType, BadValue, Members, command
 from .hints import Numbers
 
 
 class TIME_SERIES(Members):
     """A piecewise linear function of time, constant outside of its points.
+
+    ``series(t)`` is its value at a time, or an array of its values at a list or array of times.  ``2 * series``,
+    ``series / 2`` and ``-series`` are new series with other values at the same times.
 
     Parameters
     ----------
@@ -35,6 +39,7 @@ class TIME_SERIES(Members):
     """
 
     __slots__ = ("_series",)
+    __array_ufunc__ = None  # so that a number of numpy leaves its product with a series to the series
 
     @command("TIME_SERIES")
     def __init__(
@@ -59,14 +64,7 @@ class TIME_SERIES(Members):
         checks.integer(cache, "cache", minimum=0)
         if label is not None:
             checks.string(label, "label")
-        if len(pairs) < 2:
-            raise BadValue(f"'points' must hold at least 2 points, it holds {len(pairs)}")
-        falling = np.flatnonzero(np.diff(pairs[:, 0]) <= 0.0)
-        if falling.size:
-            i = int(falling[0])
-            raise BadValue(
-                f"times must increase strictly: point {i + 1} is at {pairs[i + 1, 0]:g}, point {i} at {pairs[i, 0]:g}"
-            )
+        check_times(pairs)
         if label is not None:
             labels = session.current().series_labels
             if label in labels:
@@ -86,6 +84,49 @@ class TIME_SERIES(Members):
         if not times.size:
             return f"TIME_SERIES{name}: constant {values[0]:g}"
         return f"TIME_SERIES{name} of {times.size} points: times {times[0]:g} to {times[-1]:g}, values {values.min():g} to {values.max():g}"
+
+    @overload
+    def __call__(self, time: float) -> float: ...
+    @overload
+    def __call__(self, time: np.ndarray | Sequence[float]) -> np.ndarray: ...
+    def __call__(self, time):
+        """Value at a time, or values at a list or array of times."""
+        try:
+            if not checks.is_sequence(time):
+                return self._series.value(checks.number(time, "time"))
+            shape = np.shape(time)
+            return self._series.values_at(checks.numbers(np.ravel(time), "time").reshape(shape))
+        except BadArgument as error:
+            error.command = "TIME_SERIES (time)"
+            raise
+
+    def __mul__(self, factor: float) -> TIME_SERIES:
+        """The series with all values multiplied by a number, without a label."""
+        return self._times(factor, "series * factor")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> TIME_SERIES:
+        """The series with all values divided by a number, without a label."""
+        return self._times(divisor, "series / divisor", divide=True)
+
+    def __neg__(self) -> TIME_SERIES:
+        """The series with the signs of all values changed, without a label."""
+        return self._times(-1.0, "-series")
+
+    def _times(self, factor, what: str, divide: bool = False) -> TIME_SERIES:
+        try:
+            factor = checks.number(factor, "divisor" if divide else "factor")
+            if divide and not factor:
+                raise BadValue("'divisor' must not be zero")
+            with np.errstate(over="ignore"):
+                values = self._series.values / factor if divide else self._series.values * factor
+            if not np.isfinite(values).all():
+                raise BadValue(f"the values become too large for {'divisor' if divide else 'factor'} {factor:g}")
+        except BadArgument as error:
+            error.command = f"TIME_SERIES, {what}"
+            raise
+        return TIME_SERIES._of(TimeSeries(self._series.times, values))
 
     @property
     def times(self) -> list[float]:
@@ -108,8 +149,22 @@ class TIME_SERIES(Members):
         return TIME_SERIES._of(self._series.integral())
 
 
+def check_times(pairs: np.ndarray, path: str = "", lines: Sequence[int] = ()) -> None:
+    """Check that there are two points (n, 2) or more, at increasing times; a file's have numbers of lines."""
+    if len(pairs) < 2:
+        raise BadValue(f"'points'{path and f': {path}'} must hold at least 2 points, it holds {len(pairs)}")
+    falling = np.flatnonzero(np.diff(pairs[:, 0]) <= 0.0)
+    if falling.size:
+        i = int(falling[0])
+        where = f"'points': {path}:{lines[i + 1]}: " if path else ""
+        later, earlier = (f"line {lines[i + 1]}", f"line {lines[i]}") if path else (f"point {i + 1}", f"point {i}")
+        raise BadValue(f"{where}times must increase strictly: {later} is at {pairs[i + 1, 0]:g}, {earlier} at {pairs[i, 0]:g}")
+
+
 def points_of_list(points) -> np.ndarray:
     """Convert a flat list or a list of pairs."""
+    if not checks.is_sequence(points):
+        raise BadType(f"'points' must be a list of numbers, the path of a file or a function of time, not {checks.kind_of(points)}")
     items = checks.sequence(points, "points")
     if items and all(checks.is_sequence(item) for item in items):
         return np.array([checks.vector(item, f"points[{i}]", 2) for i, item in enumerate(items)])
@@ -142,6 +197,7 @@ def points_of_file(path: str, columns: list[str | int] | None = None) -> np.ndar
     except UnicodeDecodeError:
         raise BadValue(f"'points': the file {path!r} is no text") from None
     pairs: list[list[float]] = []
+    numbers: list[int] = []  # of lines with points
     names: list[str] | None = None  # of the columns, once the first line is read
     places = [0, 1]
     for number, line in enumerate(lines, 1):
@@ -159,11 +215,23 @@ def points_of_file(path: str, columns: list[str | int] | None = None) -> np.ndar
             pair = [float(words[place]) for place in places]
         except (ValueError, IndexError):
             wanted = "two numbers are" if columns is None else "numbers in the columns " + " and ".join(map(repr, columns)) + " are"
-            raise BadValue(f"'points': {path}:{number}: {wanted} expected, not {line.strip()!r}") from None
+            raise BadValue(f"'points': {path}:{number}: {wanted} expected, not {line.strip()!r}{_advice(line, words, columns, names)}") from None
         if not np.isfinite(pair).all():
             raise BadValue(f"'points': {path}:{number}: the numbers must be finite")
         pairs.append(pair)
-    return np.array(pairs, float).reshape(-1, 2)
+        numbers.append(number)
+    points = np.array(pairs, float).reshape(-1, 2)
+    check_times(points, path, numbers)
+    return points
+
+
+def _advice(line: str, words: list[str], columns: list[str | int] | None, names: list[str]) -> str:
+    """Return an advice how to read a line that is refused, or nothing."""
+    if ";" in line and "," in line:
+        return "; fractions need a point, as in 1.5, since commas separate fields"
+    if columns is None and len(words) > 2:
+        return f"; name those of times and values: columns = {tuple(names[:2]) if len(set(names[:2])) == 2 else (0, 1)}, for example"
+    return ""
 
 
 def _words(line: str) -> list[str]:
@@ -190,6 +258,9 @@ def _places(columns: list[str | int] | None, names: list[str], path: str) -> lis
         if isinstance(column, str) and column not in names:
             known = ", ".join(map(repr, names)) or "none: its first line holds numbers"
             raise BadValue(f"'columns': {path} has no column {column!r} (columns: {known}){did_you_mean(column, names)}")
+        if isinstance(column, str) and names.count(column) > 1:
+            found = " and ".join(str(place) for place, name in enumerate(names) if name == column)
+            raise BadValue(f"'columns': {path} names more than one column {column!r}; give its number: {found}")
         places.append(names.index(column) if isinstance(column, str) else column)
     return places
 

@@ -19,6 +19,7 @@ from . import checks, session
 from .checks import BadType, BadValue, Members, command
 from .hints import Integers, Numbers, Vector
 
+MOST_PIECES = 1_000_000  # shapes that one command makes
 
 class Shape(Members):
     """Base of CONVEX, MESH, SPHERE and ELLIP: a handle of contents that another command may take over."""
@@ -378,9 +379,18 @@ def _ratios(value, name: str, count: int) -> np.ndarray | None:
 # --- arguments ---------------------------------------------------------------------------------------------
 
 
-def shape_of(value, name: str, kind: type = Shape):
+def pieces_of(value, name: str) -> int:
+    """Check a number of shapes that are made one by one."""
+    count = checks.integer(value, name, 1)
+    if count > MOST_PIECES:
+        raise BadValue(f"'{name}' must be at most {MOST_PIECES}, it is {count}")
+    return count
+
+
+def shape_of(value, name: str, kind: type | tuple[type, ...] = Shape):
     """Check a shape argument that still has contents."""
-    wanted = "CONVEX, MESH, SPHERE or ELLIP" if kind is Shape else kind.__name__
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    wanted = "CONVEX, MESH, SPHERE or ELLIP" if kind is Shape else " or ".join(one.__name__ for one in kinds)
     if not isinstance(value, kind):
         raise BadType(f"'{name}' must be a {wanted} object, not {checks.kind_of(value)}")
     if value._held is None:
@@ -432,8 +442,14 @@ def _index(value, count: int) -> int:
 
 
 @contextmanager
-def reported():
-    """Turn errors and warnings of the geometry code into those of the language."""
+def reported(sizes: str = ""):
+    """Turn errors and warnings of the geometry code into those of the language.
+
+    Parameters
+    ----------
+    sizes
+        Arguments that only make a shape that geometry refuses if it is very thin, or small and far away.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -441,6 +457,7 @@ def reported():
         except BadValue:
             raise
         except ValueError as error:
-            raise BadValue(str(error)) from None
+            thin = f"{sizes} make a shape that is too thin, or too small so far from the origin; keep its least length above a millionth of the others ({error})"
+            raise BadValue(thin if sizes else str(error)) from None
     for warning in caught:
         session.warn(str(warning.message))

@@ -41,13 +41,13 @@ def BOX(
     center, size = point_of(center, "center"), sizes_of(size, "size")
     volid, surfaces = checks.identifier(volid, "volid"), surfaces_of(surfid, 6)
     if divisions is None:
-        with reported():
+        with reported("'center' and 'size'"):
             return CONVEX._of(solids.hexahedron(solids.box_corners(center, size), volid, surfaces))
     divisions = checks.sequence(divisions, "divisions")
     if len(divisions) != 3:
         raise BadValue(f"'divisions' must hold 3 numbers of elements, it holds {len(divisions)}")
     counts = subdivisions(divisions, [f"divisions[{i}]" for i in range(3)])
-    with reported():
+    with reported("'center' and 'size'"):
         return MESH._of(solids.box_mesh(center, size, counts, volid, surfaces))
 
 
@@ -74,7 +74,7 @@ def CYLINDER(pnt: Vector, dir: Vector, radius: float, sides: int = 24, volid: in
     """
     pnt, dir, radius = point_of(pnt, "pnt"), np.array(checks.direction(dir, "dir")), checks.positive(radius, "radius")
     sides, volid, surfaces = sides_of(sides, 3, CYLINDER_SIDES), checks.identifier(volid, "volid"), surfaces_of(surfid, 3)
-    with reported():
+    with reported("'dir' and 'radius'"):
         return CONVEX._of(solids.prism(pnt, dir, radius, sides, volid, surfaces))
 
 
@@ -100,7 +100,7 @@ def CAPSULE(pnt: Vector, dir: Vector, radius: float, sides: int = 16, volid: int
     pnt, dir, radius = point_of(pnt, "pnt"), np.array(checks.direction(dir, "dir")), checks.positive(radius, "radius")
     sides = sides_of(sides, 4, CAPSULE_SIDES)
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
-    with reported():
+    with reported("'dir' and 'radius'"):
         return CONVEX._of(solids.capsule(pnt, dir, radius, sides, volid, surfid))
 
 
@@ -128,7 +128,7 @@ def PLANE(point: Vector, normal: Vector, size: float, thickness: float | None = 
     point, normal, size = point_of(point, "point"), np.array(checks.direction(normal, "normal")), checks.positive(size, "size")
     thickness = size / 10.0 if thickness is None else checks.positive(thickness, "thickness")
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
-    with reported():
+    with reported("'size' and 'thickness'"):
         return CONVEX._of(solids.slab(point, normal, size, thickness, volid, surfid))
 
 
@@ -166,7 +166,7 @@ def TERRAIN(
     corner = checks.vector(corner, "corner", 2)
     depth = max(spacing) if depth is None else checks.positive(depth, "depth")
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
-    with reported():
+    with reported("'heights', 'spacing' and 'depth'"):
         return MESH._of(solids.terrain(grid, spacing, corner, depth, volid, surfid))
 
 
@@ -182,6 +182,9 @@ def heights_of(heights) -> np.ndarray:
     odd = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
     if odd is not None:
         raise BadValue(f"'heights' must hold rows of equal length; row 0 has {len(rows[0])} heights, row {odd} has {len(rows[odd])}")
+    with reported():
+        for i, row in enumerate(rows):
+            check_size(row, f"heights[{i}]")
     return np.array(rows)
 
 

@@ -12,7 +12,19 @@ from ..shapes.characteristics import characteristics
 from . import checks, session
 from .checks import BadValue, command
 from .hints import Integers, Switch, Vector
-from .shapes import CONVEX, ELLIP, MESH, SPHERE, Shape, consume, reported, shape_of, shapes_of, unwrapped
+from .shapes import (
+    CONVEX,
+    ELLIP,
+    MESH,
+    SPHERE,
+    Shape,
+    consume,
+    pieces_of,
+    reported,
+    shape_of,
+    shapes_of,
+    unwrapped,
+)
 
 Parts: TypeAlias = Shape | list[Shape] | None  # one, several, or none
 
@@ -96,6 +108,8 @@ def VORONOI(
     list of CONVEX or of MESH
         The cells, those of one convex after another, and in the order of the points; of a mesh the parts that hang together.
     """
+    if not isinstance(shape, Shape) and not checks.is_sequence(shape):
+        shape_of(shape, "shape", (CONVEX, MESH))
     shapes = shapes_of(shape, "shape", once=True)
     mesh = shapes[0]._content if len(shapes) == 1 and isinstance(shapes[0], MESH) else None
     for item in shapes:
@@ -109,7 +123,7 @@ def VORONOI(
         if not len(points):
             raise BadValue("'seeds' must hold at least one point")
     else:
-        count = checks.integer(seeds, "seeds", 1)
+        count = pieces_of(seeds, "seeds")
         with reported():
             points = voronoi.random_points_of_mesh(mesh, count, random) if mesh else voronoi.random_points(polyhedra, count, random)
     if mesh:

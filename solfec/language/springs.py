@@ -60,7 +60,7 @@ def PUT_SPRING(
     one, two = body_of(body1, "body1"), body_of(body2, "body2")
     first, second = point_on(one, point1, "point1"), point_on(two, point2, "point2")
     check_pair((one, two), ("body1", "body2"))
-    if not callable(function):
+    if not callable(function) or isinstance(function, checks.Members):
         function = _curve(function)
     low, high = limits = limits_of(limits)
     if low > 0.0 or high < 0.0:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 
 from ..errors import SolfecError
 
+LIBRARIES = "libegl1 libgl1 libgl1-mesa-dri"  # of Debian
 PACKAGES = {"OpenGL": "PyOpenGL", "glfw": "glfw", "imgui_bundle": "imgui-bundle", "PIL": "pillow"}  # module, package
 
 
@@ -20,7 +22,7 @@ def missing() -> list[str]:
 
 
 def require() -> None:
-    """Raise an error if packages are missing.
+    """Raise an error if packages, or libraries of the system that they load, are missing.
 
     Raises
     ------
@@ -28,6 +30,11 @@ def require() -> None:
     """
     if names := missing():
         raise ViewerUnavailable(f"the viewer needs {', '.join(names)}, which is not installed: pip install 'solfec[viewer]'")
+    for module in ("imgui_bundle", "glfw"):  # the first one names the library that the second one is to load
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise ViewerUnavailable(f"the viewer needs libraries of the system ({error}); on Debian: apt install {LIBRARIES}") from None
 
 
 def require_display() -> None:

@@ -6,12 +6,12 @@ import importlib
 import re
 import warnings
 
-from . import ViewerUnavailable, gl, require_display  # noqa: F401  # sets the platform before OpenGL is loaded
+from . import LIBRARIES, ViewerUnavailable, gl, require, require_display  # noqa: F401  # sets the platform before OpenGL is loaded
 
 
 def _glfw():
     """Return the GLFW of imgui-bundle, because two copies of the library in one process would not share windows."""
-    import imgui_bundle  # noqa: F401  # names the library that glfw is to load
+    require()
 
     return importlib.import_module("glfw")
 
@@ -48,7 +48,7 @@ class Window:
                 glfw.window_hint(hint, value)
             self.handle = glfw.create_window(width, height, title, None, None)
         if not self.handle:
-            raise ViewerUnavailable(f"OpenGL 3.3 through EGL is not to be had here (on Debian: libegl1 libgl1-mesa-dri): {_last(told)}")
+            raise ViewerUnavailable(f"OpenGL 3.3 through EGL is not to be had here (on Debian: apt install {LIBRARIES}): {_last(told)}")
         glfw.make_context_current(self.handle)
         self.shown = shown
 

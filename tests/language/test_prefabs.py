@@ -26,6 +26,7 @@ from solfec import (
     SPHERE,
     SURFACE_MATERIAL,
     TERRAIN,
+    VORONOI,
     WALL,
 )
 
@@ -223,5 +224,42 @@ def test_wrong_sizes_are_refused(call, text):
 
 
 def test_shapes_that_cannot_be_packed_are_refused():
-    with pytest.raises(ValueError, match="PACKING: 'shape' must be a CONVEX or ELLIP object, not MESH"):
+    with pytest.raises(TypeError, match="PACKING: 'shape' must be a CONVEX or ELLIP object, not MESH"):
         PACKING(3, (0, 0, 0), (1, 1, 1), 0.1, shape=BOX((0, 0, 0), (1, 1, 1), divisions=(1, 1, 1)))
+
+
+@pytest.mark.parametrize(
+    "make, text",
+    [
+        (lambda: BOX((1e17, 0, 0), (1, 1, 1)), "BOX: 'center' and 'size' make a shape that is too thin, or too small so far from the origin"),
+        (lambda: CYLINDER((0, 0, 0), (0, 0, 1), 1e-30), "CYLINDER: 'dir' and 'radius' make a shape that is too thin"),
+        (lambda: CAPSULE((0, 0, 0), (0, 0, 1e-30), 1), "CAPSULE: 'dir' and 'radius' make a shape that is too thin"),
+        (lambda: PLANE((0, 0, 0), (0, 0, 1), 1, 1e-20), "PLANE: 'size' and 'thickness' make a shape that is too thin"),
+        (lambda: TERRAIN([[0, 1], [0, 1]], 1e-200), "TERRAIN: 'heights', 'spacing' and 'depth' make a shape that is too thin"),
+        (lambda: TERRAIN([[0, 1], [0, 1e300]], 1), r"TERRAIN: 'heights\[1\]' must not exceed 1e\+50 in magnitude; item 1 does"),
+        (lambda: WALL(3, 3, (1, 1, 1), bond=1e-12), "WALL: 'brick' and 'bond' make a shape that is too thin"),
+        (lambda: ARCH(1, 1e-18, 1, 5), "ARCH: 'radius', 'thickness', 'width' and 'count' make a shape that is too thin"),
+    ],
+)
+def test_lengths_that_numbers_cannot_hold_are_named(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
+
+
+def test_a_command_says_that_the_memory_does_not_suffice(monkeypatch):
+    def full(*_):
+        raise MemoryError("Unable to allocate 7 GiB")
+
+    monkeypatch.setattr("solfec.language.solids.solids.terrain", full)
+    with pytest.raises(MemoryError, match="TERRAIN: the memory does not suffice: Unable to allocate 7 GiB"):
+        TERRAIN([[0, 1], [0, 1]], 1)
+
+
+def test_refused_cells_leave_the_shape_as_it_was(new_model):
+    shape = BOX((0, 0, 0), (1, 1, 1))
+    for seeds in (0, 10**9, "five", [(0, 0)], [(9, 9, 9)]):
+        with pytest.raises((TypeError, ValueError), match="VORONOI: "):
+            VORONOI(shape, seeds)
+    assert len(VORONOI(shape, 5)) == 5
+    with pytest.raises(TypeError, match="VORONOI: 'shape' must be a CONVEX or MESH object, not str"):
+        VORONOI("box", 5)

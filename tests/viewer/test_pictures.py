@@ -218,6 +218,18 @@ def test_results_that_are_not_there_are_an_error(window, tmp_path, capsys):
     assert "no such results file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("module, message", [("imgui_bundle", "libX11.so.6: cannot open shared object file"), ("glfw", "Failed to load GLFW3 shared library.")])
+def test_missing_libraries_of_the_system_are_named(scene, tmp_path, capsys, monkeypatch, module, message):
+    def load(name):
+        if name == module:
+            raise ImportError(message)
+
+    monkeypatch.setattr("solfec.viewer.importlib.import_module", load)
+    assert cli.main(["view", scene, "--screenshot", str(tmp_path / "a.png")]) == 2
+    said = capsys.readouterr().err
+    assert f"the viewer needs libraries of the system ({message}); on Debian: apt install libegl1 libgl1" in said
+
+
 def test_missing_packages_are_named(scene, tmp_path, capsys, monkeypatch):
     from solfec import viewer
 
