@@ -9,8 +9,7 @@ module persistent_requests
   private
   public :: request_functions, start_requests, completed
 
-  integer, parameter :: spins = 50               !< looks for messages before a process that waits offers the core to others: about ten microseconds
-  integer(i8), parameter :: naps_from = 1000     !< part of a second from which on it sleeps between looks
+  integer(i8), parameter :: naps_from = 10000    !< part of a second from which on a process that waits sleeps between two looks
   integer(c_int), parameter :: nap = 20          !< sleep [microseconds]
   integer(i8), parameter :: answers_in = 20      !< part of a second after which a wait ends, so that Python can answer signals
 
@@ -36,11 +35,6 @@ module persistent_requests
   end interface
 
   interface
-    function sched_yield() bind(c) result(error)
-      import :: c_int
-      integer(c_int) :: error
-    end function sched_yield
-
     function usleep(microseconds) bind(c) result(error)
       import :: c_int
       integer(c_int), value :: microseconds
@@ -80,24 +74,16 @@ contains
     procedure(test_all), pointer :: test
     integer(c_int) :: flag, ignored
     integer(i8) :: began, now, rate
-    integer :: look
 
     call c_f_procpointer(transfer(functions%test_all, c_null_funptr), test)
-    look = 0
     call system_clock(began, rate)
     do
       error = test(count, c_loc(request), flag, c_loc(status))
       completed = flag /= 0
       if (completed .or. error /= 0) return
-      look = look + 1
-      if (look <= spins) cycle
       call system_clock(now)
       if ((now - began)*answers_in > rate) return
-      if ((now - began)*naps_from < rate) then
-        ignored = sched_yield()
-      else
-        ignored = usleep(nap)
-      end if
+      if ((now - began)*naps_from > rate) ignored = usleep(nap)
     end do
   end function completed
 end module persistent_requests

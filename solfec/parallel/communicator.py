@@ -21,8 +21,7 @@ from ..errors import SolfecError
 RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
 SAID = 160  # bytes by which processes tell one another where they are
 PATIENCE = 1.5  # seconds for which a process that ends with an error waits for the others
-SPINS = 20  # looks for messages before a process that waits offers the core to others between two looks
-AWAKE, NAP = 1e-3, 2e-5  # time from which on it sleeps between them, and for how long [s]
+AWAKE, NAP = 1e-4, 2e-5  # time from which on a process that waits sleeps between two looks for messages, and for how long [s]
 FIRST_WORD = "SOLFEC_PATIENCE", 60.0  # environment variable that says after how many seconds a process says that it waits, and without it
 PAUSES = 1e-4, 1e-2  # shortest and longest time between two looks at whether the others have come [s]
 
@@ -242,14 +241,9 @@ class MessagePassing:
 
     def _wait(self, requests: list, began: float) -> None:
         """Wait for messages, begun at some time; a long wait leaves the core to others, such as the process for which this one waits."""
-        looks, long = 0, LongWait(self.rank, began)
+        long = LongWait(self.rank, began)
         while not self._all(requests):
-            looks += 1
-            if looks <= SPINS:
-                continue
-            if time.perf_counter() - began < AWAKE:
-                os.sched_yield()
-            else:
+            if time.perf_counter() - began > AWAKE:
                 time.sleep(NAP)
                 long.note()
         self.traffic.seconds += time.perf_counter() - began
