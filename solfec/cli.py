@@ -187,6 +187,7 @@ def main(words: list[str] | None = None) -> int:
             raise UsageError("-w computes again from the start, -c goes on from what is there: choose one")
         if arguments.path is None:
             raise UsageError(_missing(arguments.words) or (f"{words[-1]}: the path of an input must follow" if words else ""))
+        _refuse_misspelt_command(words[0], arguments.path)
         input_path, directory = _input_of(arguments.path)
     except UsageError as error:
         if ranks.speaks():
@@ -339,6 +340,14 @@ def _missing(words: list[str]) -> str:
         return f"cannot read the input file {meant!r}"
     command = nearest(meant, (name for name, *_ in SUBCOMMANDS)) if meant == words[0] else None
     return f"there is no input file {meant!r}" + (f"; did you mean solfec {command}?" if command else "")
+
+
+def _refuse_misspelt_command(word: str, path: str) -> None:
+    """Raise an error if the first word, which would be an argument of the input behind it, is like a command or a switch."""
+    switches = {name.removeprefix("--"): name for name, *_ in NEW_SWITCHES if name.startswith("--")}
+    meant = switches.get(word) or nearest(word, (name for name, *_ in SUBCOMMANDS))
+    if word != path and not word.startswith("-") and meant:
+        raise UsageError(f"there is no command {word!r}; did you mean solfec {meant}? (Arguments of an input stand behind its path.)")
 
 
 def _input_of(path: str) -> tuple[str, str | None]:

@@ -2,8 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,33 @@ def test_kernels_of_a_level_have_no_instructions_of_a_higher_one(tmp_path, monke
                 continue
             with pytest.raises(SystemExit, match=f"kernels of {level} have"):
                 wheels.check_level(level, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "tools, needs",
+    [((), "a C compiler and a Fortran compiler. On Debian and Ubuntu: sudo apt-get install gcc gfortran."), (("gcc", "as", "ld", "ar"), "a Fortran compiler. On Debian and Ubuntu: sudo apt-get install gfortran.")],
+)
+def test_a_build_says_which_compiler_is_missing_and_how_to_get_it(tmp_path, tools, needs):
+    meson = Path(sys.executable).with_name("meson")
+    if not meson.exists() or not all(map(shutil.which, tools)):
+        pytest.skip("meson or gcc is not installed")
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    (bare / "python3").symlink_to(sys.executable)
+    for tool in tools:
+        (bare / tool).symlink_to(shutil.which(tool))
+    done = subprocess.run([sys.executable, meson, "setup", tmp_path / "build", ROOT], env={"PATH": str(bare)}, capture_output=True, text=True)
+    assert done.returncode and f"Solfec needs {needs}" in done.stdout
+
+
+def test_what_others_build_with_works_with_the_pip_of_debian():
+    """Debian 12 has pip 23.0, whose --config-settings has no short form."""
+    for name in ("packaging/Dockerfile", "packaging/conda/meta.yaml", "docs/installation.md"):
+        text = (ROOT / name).read_text()
+        assert "--config-settings=setup-args=" in text and " -C" not in text, name
+
+
+def test_the_recipe_for_conda_has_all_programs():
+    programs = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    recipe = re.findall(r"^    - ([\w-]+) = ([\w.:]+)$", (ROOT / "packaging/conda/meta.yaml").read_text(), re.M)
+    assert dict(recipe) == programs

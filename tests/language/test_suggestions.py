@@ -36,10 +36,17 @@ def test_a_keyword_that_is_given_is_not_suggested(run_text):
 
 @pytest.mark.parametrize(
     "words, message",
-    [(["--quite", "x.py"], "unknown switch --quite; did you mean --quiet?"), (["inof", "nowhere"], "there is no input file 'inof'; did you mean solfec info?")],
+    [
+        (["--quite", "x.py"], "unknown switch --quite; did you mean --quiet?"),
+        (["inof", "nowhere"], "there is no input file 'inof'; did you mean solfec info?"),
+        (["chek", "x.py"], "there is no command 'chek'; did you mean solfec check? (Arguments of an input stand behind its path.)"),
+        (["reprot", "."], "there is no command 'reprot'; did you mean solfec report?"),
+        (["convert", "x.py"], "there is no command 'convert'; did you mean solfec --convert?"),
+    ],
 )
 def test_the_command_line_corrects_switches_and_sub_commands(words, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.py").write_text("raise SystemExit('the input has run')")
     assert cli.main(words) == 2
     assert message in capsys.readouterr().err
 
