@@ -73,7 +73,7 @@ class Application:
         self._looked = time.monotonic()
         self.undo, self.names, self.console = Undo(), None, ""
         for view in self.views:
-            view.fit(size[0] / size[1])
+            view.fit(size[0] / size[1], near=True)
 
     @property
     def view(self) -> Presentation:
@@ -155,7 +155,7 @@ class Application:
                 self.number = number
                 if identifiers is None:
                     view.set_opacity(None, 1.0)
-                    view.fit(self.size[0] / self.size[1])
+                    view.fit(self.size[0] / self.size[1], near=True)
                 else:
                     self.select(identifiers)
                 self.dirty = True

@@ -11,6 +11,8 @@ from ..tables import ranges
 PLAIN = np.array([(0.62, 0.62, 0.60), (0.80, 0.80, 0.82), (0.75, 0.82, 0.90), (0.86, 0.83, 0.74)], np.float32)
 """Colours of obstacles, rigid, pseudo-rigid and finite element bodies."""
 
+DWARFED = 4.0  # size of a model, in sizes of what moves in it, above which a picture leaves out far parts of obstacles
+AROUND = 0.25  # width of what it shows of them, in sizes of what moves
 NO_PLANE = -1  # value in the last column of owners: the triangle is no cap of a cut
 
 
@@ -153,3 +155,31 @@ def extents(domain) -> tuple[np.ndarray, np.ndarray]:
     if not boxes.shape[1]:
         return -0.5 * np.ones(3), 0.5 * np.ones(3)
     return boxes[:3].min(1), boxes[3:].max(1)
+
+
+def framed(boxes: np.ndarray, fixed: np.ndarray, began: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return corners (3,) of a box around all bodies, without the far parts of obstacles that dwarf the others.
+
+    Parameters
+    ----------
+    boxes : ndarray (6, n)
+        Boxes of the bodies, as the table of bodies has them.
+    fixed : ndarray (n,) of bool
+        Mask of obstacles.
+    began : ndarray (6, m)
+        Boxes of bodies at the beginning: those that have moved came from there.
+    """
+    low, high = boxes[:3].min(1), boxes[3:].max(1)
+    if fixed.all() or not fixed.any():
+        return low, high
+    others = np.concatenate((boxes[:, ~fixed], began), axis=1)
+    least, most = others[:3].min(1), others[3:].max(1)
+    size = float(np.linalg.norm(most - least))
+    if np.linalg.norm(high - low) <= DWARFED * size:
+        return low, high
+    obstacles = boxes[:, fixed]
+    gaps = np.linalg.norm(np.maximum(0.0, np.maximum(obstacles[:3] - most[:, None], least[:, None] - obstacles[3:])), axis=0)
+    near = obstacles[:, gaps <= max(size, float(gaps.min()))]
+    around = AROUND * size
+    ends = [np.clip(corner, near[:3].T, near[3:].T) for corner in (least - around, most + around)]
+    return np.minimum(least, ends[0].min(0)), np.maximum(most, ends[1].max(0))

@@ -18,8 +18,8 @@ class Camera:
     Attributes
     ----------
     target : ndarray (3,)
-    distance, radius : float
-        Distance from the target; half of the diagonal of the visible box [length].
+    distance, radius, reach : float
+        Distance from the target; half of the diagonal of the fitted box; how far from the target bodies may be drawn [length].
     rotation : ndarray (3, 3)
         Rows are the screen's right, up, and the direction towards the eye.
     ortho : bool
@@ -27,7 +27,7 @@ class Camera:
     """
 
     def __init__(self):
-        self.target, self.distance, self.radius, self.ortho = np.zeros(3), 1.0, 1.0, False
+        self.target, self.distance, self.radius, self.reach, self.ortho = np.zeros(3), 1.0, 1.0, 0.0, False
         self.rotation = np.eye(3)
         self.look(-60.0, 25.0)
 
@@ -84,7 +84,8 @@ class Camera:
         """Return view and projection (4, 4) for points relative to `origin`."""
         view = np.eye(4)
         view[:3, :3], view[:3, 3] = self.rotation, -self.rotation @ (self.eye() - np.asarray(origin))
-        near, far = self.distance - 3.0 * self.radius, self.distance + 3.0 * self.radius
+        reach = max(3.0 * self.radius, self.reach)
+        near, far = self.distance - reach, self.distance + reach
         near = near if self.ortho else max(near, 0.005 * self.distance)
         p = np.zeros((4, 4))
         tangent = np.tan(HALF_ANGLE)

@@ -442,7 +442,7 @@ def _view_entry(name: str) -> None:
     @entry(name, "view")
     def look(app):
         app.view.look(name)
-        app.view.fit(app.size[0] / app.size[1])
+        app.view.fit(app.size[0] / app.size[1], near=True)
 
 
 for _name in VIEWS:

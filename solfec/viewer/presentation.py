@@ -159,6 +159,16 @@ class Presentation:
         boxes = self.domain.bodies.view("extents")[:, self.looks[:, 3] != 0.0]
         return (boxes[:3].min(1), boxes[3:].max(1)) if boxes.shape[1] else arrays.extents(self.domain)
 
+    def _framed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return corners (3,) of a box around what a first picture shows."""
+        bodies, seen = self.domain.bodies, self.looks[:, 3] != 0.0
+        if not seen.any():
+            return self.box()
+        fixed = bodies.view("kind")[seen] == BodyKind.OBSTACLE
+        ids, boxes = self.source.began
+        moved = np.isin(ids, bodies.view("id")[seen][~fixed])
+        return arrays.framed(bodies.view("extents")[:, seen], fixed, boxes[:, moved])
+
     def _carry_looks(self) -> None:
         """Move looks with their bodies after rows have changed."""
         ids, before, old = self.domain.bodies.view("id").copy(), self._body_ids, self.looks
@@ -389,9 +399,12 @@ class Presentation:
 
     # -- camera ---------------------------------------------------------------------------------------------
 
-    def fit(self, aspect: float = 1.0) -> None:
-        """Fit all visible bodies into the picture."""
-        self.camera.fit(*self.box(), aspect)
+    def fit(self, aspect: float = 1.0, near: bool = False) -> None:
+        """Fit all visible bodies into the picture; if `near`, only the near parts of obstacles that dwarf the others."""
+        low, high = self.box()
+        self.camera.fit(*(self._framed() if near else (low, high)), aspect)
+        away = np.maximum(abs(low - self.camera.target), abs(high - self.camera.target))
+        self.camera.reach = 1.1 * float(np.linalg.norm(away))
 
     def look(self, words: str) -> None:
         """Set a named view (front, back, left, right, top, bottom) or 'azimuth,elevation' in degrees."""

@@ -16,6 +16,11 @@ from ..solvers.penalty import PenaltySolver
 FREE_RUN = 1e6  # number of steps of a model that the input does not run
 
 
+def _places(domain) -> tuple[np.ndarray, np.ndarray]:
+    """Return identifiers (n,) and boxes (6, n) of all bodies."""
+    return domain.bodies.view("id").copy(), domain.bodies.view("extents").copy()
+
+
 class Live:
     """A model that runs in the viewer, by the same steps as a batch run, with output, callbacks and STOP between them.
 
@@ -36,6 +41,7 @@ class Live:
         self._collected: dict[str, tuple] = {}
         self.until = np.inf
         self.domain.states.update_shapes()
+        self.began = _places(self.domain)
 
     @property
     def writes(self) -> bool:
@@ -148,6 +154,8 @@ class Stored:
     domain : Domain
         Domain of the simulation, at the frame `frame`, with current shapes.
     reader : ResultsReader
+    began : tuple of 2 ndarray
+        Identifiers (n,) and boxes (6, n) of the bodies of the first frame.
     """
 
     live = writes = False
@@ -167,6 +175,7 @@ class Stored:
         simulation.load_first()
         self.simulation, self.domain, self._energies = simulation, simulation.domain, None
         self.domain.states.update_shapes()
+        self.began = _places(self.domain)
 
     @property
     def frame(self) -> int:

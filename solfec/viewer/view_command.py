@@ -181,7 +181,7 @@ def set_up(app, options) -> None:
         shown.cut(words)
     shown.camera.ortho = options.ortho
     shown.look(options.look)
-    shown.fit(options.size[0] / options.size[1])
+    shown.fit(options.size[0] / options.size[1], near=True)
     shown.camera.zoom(1.0 / options.zoom)
     shown.set_colours(options.colours)
     if options.range:

@@ -45,7 +45,7 @@ class View:
         if not opened.live:
             opened.seek(-1)
             self.application.view.refresh()
-            self.application.view.fit(size[0] / size[1])
+            self.application.view.fit(size[0] / size[1], near=True)
 
     def _current(self):
         if self._context is None:
@@ -56,6 +56,8 @@ class View:
     def do(self, *commands: str) -> View:
         """Do commands of the window's menus, for example ``view.do ('result mises', 'frame 10')``; return the view itself."""
         app = self._current()
+        if odd := next((command for command in commands if not isinstance(command, str)), None):
+            raise SolfecError(f"commands must be strings such as 'frame 10', not {odd!r}; pixels are given as size=(640, 480)")
         for command in commands:
             app.obey(command)
         return self

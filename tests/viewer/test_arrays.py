@@ -212,6 +212,28 @@ def test_a_box_that_is_fitted_is_seen(low, high, azimuth, elevation, ortho, aspe
         assert camera.unproject(x, y, depth, width, height) == pytest.approx(corner, abs=1e-6 * camera.distance + 1e-9)
 
 
+def boxed(*bodies) -> np.ndarray:
+    return np.array([(*low, *high) for low, high in bodies], float).T
+
+
+def test_a_floor_that_dwarfs_a_model_is_framed_nearby():
+    floor, block = ((-100, -100, -10), (100, 100, 0)), ((0, 0, 0), (1, 1, 1))
+    nothing, fixed = np.zeros((6, 0)), np.array([True, False])
+    low, high = arrays.framed(boxed(floor, block), fixed, nothing)
+    assert np.linalg.norm(high - low) < 3.1 and (low < 0).all() and (high >= 1).all()  # the block fills the picture, with ground below and around
+    low, high = arrays.framed(boxed(floor, block), fixed, boxed(((0, 0, 30), (1, 1, 31))))
+    assert high[2] == 31 and low[2] < 0  # it has fallen from there
+    low, high = arrays.framed(boxed(floor, ((0, 0, 9), (1, 1, 10))), fixed, nothing)
+    assert low[2] == 0 and high[2] == 10  # it is above the floor, which is seen
+    small = ((-1, -1, -1), (2, 2, 0))
+    assert arrays.framed(boxed(small, block), fixed, nothing)[0].tolist() == [-1, -1, -1]  # no giant: all of it
+    for others in ([True, True], [False, False]):
+        assert arrays.framed(boxed(floor, block), np.array(others), nothing)[1].tolist() == [100, 100, 1]
+    tiles = [((x, y, -1), (x + 1, y + 1, 0)) for x in range(-50, 50) for y in range(-50, 50)]
+    low, high = arrays.framed(boxed(*tiles, block), np.array([True] * 10000 + [False]), nothing)
+    assert np.linalg.norm(high - low) < 6  # a floor of tiles: those nearby
+
+
 def test_views_look_where_they_say():
     camera = Camera()
     for name, right, up in (("front", (1, 0, 0), (0, 0, 1)), ("right", (0, 1, 0), (0, 0, 1)), ("top", (1, 0, 0), (0, 1, 0))):

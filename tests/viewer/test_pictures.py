@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import solfec
 from solfec import cli
 from solfec.errors import SolfecError
 from solfec.viewer.picking import nearest_vertex, pick
@@ -22,6 +23,24 @@ def test_every_body_is_seen_and_only_bodies(shown):
     shown.fit(SIZE[0] / SIZE[1])
     seen = np.unique(ids(shown)[..., 0])
     assert seen.tolist() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_the_first_picture_shows_bodies_on_a_huge_floor_large_and_the_floor_up_to_its_horizon(window, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = solfec.SOLFEC("DYNAMIC", 1e-3, "out/plain")
+    model.verbose = "OFF"
+    bulk = solfec.BULK_MATERIAL(model, density=1000)
+    solfec.BODY(model, "OBSTACLE", solfec.PLANE((0, 0, 0), (0, 0, 1), 400), bulk)
+    solfec.BODY(model, "RIGID", solfec.BOX((0, 0, 0.5), (1, 1, 1)), bulk)
+    solfec.RUN(model, solfec.PENALTY_SOLVER(), 2e-3)
+    with solfec.view("out/plain", size=SIZE) as view:
+        seen = ids(view.application.view)[..., 0]
+        assert (seen == 2).mean() > 0.05 and (seen == 1).mean() > 0.4
+        with pytest.raises(SolfecError, match=r"strings such as 'frame 10', not \(400, 300\)"):
+            view.do(SIZE)
+        view.do("fit")
+        seen = ids(view.application.view)[..., 0]
+        assert (seen == 2).mean() < 1e-3 and (seen == 1).any()
 
 
 @pytest.mark.parametrize("ortho", [False, True])
