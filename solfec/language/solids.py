@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .checks import BadValue, command
 from .hints import Integers, Vector
 from .shapes import CONVEX, MESH, reported, subdivisions
 
+MOST_HEIGHTS = 1_000_000  # points of a terrain; so many take about 6 GB and half a minute
 CYLINDER_SIDES, CAPSULE_SIDES = 4096, 128  # most sides: both polyhedra have about 8200 vertices then, and take seconds to check
 
 
@@ -146,7 +148,7 @@ def TERRAIN(
     Parameters
     ----------
     heights : list of lists of numbers, or array (n, m)
-        ``heights[i][j]`` is the height z at x = corner[0] + i dx, y = corner[1] + j dy; at least 2 by 2.
+        ``heights[i][j]`` is the height z at x = corner[0] + i dx, y = corner[1] + j dy; at least 2 by 2, at most a million.
     spacing : float or tuple of 2
         Distance of the points along x and y, or (dx, dy), positive.
     corner : tuple of 2
@@ -176,6 +178,10 @@ def heights_of(heights) -> np.ndarray:
     nested = next((i for i, row in enumerate(heights) if checks.is_sequence(row) and any(map(checks.is_sequence, row))), None)
     if nested is not None:
         raise BadValue(f"'heights[{nested}]' must be a list of numbers, as heights of a row; it holds lists")
+    points = sum(len(row) if checks.is_sequence(row) else 1 for row in heights)
+    if points > MOST_HEIGHTS:
+        n = ceil((points / MOST_HEIGHTS) ** 0.5)
+        raise BadValue(f"'heights' must hold at most {MOST_HEIGHTS} points, it holds {points}; heights[::{n}, ::{n}] of an array with a larger spacing is a coarser ground")
     rows = [checks.numbers(row, f"heights[{i}]") for i, row in enumerate(heights)]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise BadValue("'heights' must hold at least 2 rows of 2 heights")
