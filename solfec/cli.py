@@ -247,8 +247,10 @@ def _check(words: list[str]) -> int:
     except UsageError as error:
         print(f"solfec check: {error}", file=sys.stderr)
         return 2
+    from .tools import checking
+
     found: list[dict] = []
-    with redirect_stdout(sys.stderr):  # output of the input; standard output has only the report
+    with checking.kept(found):  # output of the input goes elsewhere; standard output has only the report
         status = run_input(input_path, directory, arguments, found)
     return max(status, subcommands.tell_check(found, as_json)) if found or not status else status
 

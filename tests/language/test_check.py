@@ -136,8 +136,28 @@ def test_the_text_is_for_people_and_prints_of_the_input_stay_apart(run, tmp_path
     assert cli.main(["check", "input.py", "7"]) == 0
     said = capsys.readouterr()
     assert said.out.startswith("out/checked (DYNAMIC, line 16)\n  bodies: 1 OBSTACLE; 1 convexes") and said.out.endswith("  nothing to warn of\n")
-    assert said.err.startswith("hello ['7']\nWRITE 0 0.0\n") and "the check ends here" in said.err
+    assert said.err.startswith("hello ['7']\n") and "the check ends here" in said.err
+    assert "WRITE" not in said.err and "1 line that the input prints after RUN is left out" in said.err
     assert [path.name for path in tmp_path.iterdir()] == ["input.py"]
+
+
+def test_results_that_an_input_wrote_after_an_earlier_run_stay(run, tmp_path, capsys):
+    for write in ("open('curve.csv', 'w').write('0')", "import numpy; numpy.savetxt('curve.csv', [0.0])", "open('curve.csv', 'a').write('0')"):
+        (tmp_path / "curve.csv").write_text("of a long run")
+        (tmp_path / "input.py").write_text("open('before.txt', 'w').write('a record')\n" + HEAD + RUN + write)
+        assert cli.main(["check", "input.py"]) == 0
+        said = capsys.readouterr()
+        assert "the check ends here, after a RUN that took no steps: the input writes into 'curve.csv', which exists" in said.err
+        assert (tmp_path / "curve.csv").read_text() == "of a long run" and "bodies: 1 OBSTACLE" in said.out
+    open(tmp_path / "curve.csv", "w").close()  # the check is over
+
+
+def test_models_behind_the_first_run_are_checked(run, tmp_path, capsys):
+    loop = "for k in (1, 2):\n" + "".join("    " + line + "\n" for line in (HEAD.replace("out/checked", "out/%d' % k + '") + RUN + "print(k)\n").splitlines())
+    (tmp_path / "loop.py").write_text(loop)
+    assert cli.main(["check", "--json", "loop.py"]) == 0
+    said = capsys.readouterr()
+    assert [facts["name"] for facts in json.loads(said.out)] == ["out/1", "out/2"] and "2 lines" in said.err
 
 
 def test_exports_of_a_checked_input_write_nothing(check):
