@@ -205,7 +205,7 @@ def test_dense_packings_are_found_or_refused():
         (lambda: PLANE((0, 0, 0), (0, 0, 1), 0), "PLANE: 'size' must be positive, not 0"),
         (lambda: TERRAIN([[0, 1], [0, 1, 2]], 1), "TERRAIN: 'heights' must hold rows of equal length; row 0 has 2 heights, row 1 has 3"),
         (lambda: TERRAIN(np.zeros((2, 2, 2)), 1), r"TERRAIN: 'heights\[0\]' must be a list of numbers, as heights of a row; it holds lists"),
-        (lambda: TERRAIN(np.zeros((3000, 3000)), 1), r"TERRAIN: 'heights' must hold at most 1000000 points, it holds 9000000; .*heights\[::3\]"),
+        (lambda: TERRAIN(np.zeros((3000, 3000)), 1), r"TERRAIN: 'heights' must hold at most 1000000 points, it holds 9000000; heights\[::3, ::3\] of an array"),
         (lambda: TERRAIN([[0, 1]], 1), "TERRAIN: 'heights' must hold at least 2 rows of 2 heights"),
         (lambda: TERRAIN([[0, 1], [0, float("nan")]], 1), r"TERRAIN: 'heights\[1\]' must hold finite numbers"),
         (lambda: WALL(2, 2, (1, 1, 1), bond=1), "WALL: 'bond' must be less than 1"),
