@@ -33,7 +33,7 @@ for axis, column in (((1, 0, 0), 'ax'), ((0, 1, 0), 'ay')):
     SET_ACCELERATION(ground, MASS_CENTER(ground), axis, TIME_SERIES(record, columns=('time', column)))
 
 OUTPUT(solfec, 0.04)
-RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-4, 500), duration)
+RUN(solfec, AUTO_SOLVER(1E-4), duration)
 
 if solfec.mode == 'WRITE' and not VIEWER():
     base = ground.conf[10]
