@@ -81,6 +81,7 @@ def some_results(tmp_path_factory):
         patch.chdir(directory)
         assert cli.main(["input.py"]) == 0
         assert cli.main(["export", "out/arch", "--vtkhdf", "-o", "arch.vtkhdf"]) == 0
+        assert cli.main(["export", "out/arch", "--xdmf", "-o", "arch-xdmf"]) == 0
     return directory
 
 
