@@ -23,7 +23,7 @@ highlight_language = "none"
 pygments_style = "friendly"
 
 html_theme = "furo"
-html_title = f"Solfec {version}"
+html_title = f"Solfec {version.partition('+')[0]}"  # without the commit of a copy of the sources, which does not fit
 html_theme_options = {"light_css_variables": {"color-brand-primary": "#8a5a2b", "color-brand-content": "#8a5a2b"}}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
