@@ -11,7 +11,7 @@ from ..tables import ranges
 PLAIN = np.array([(0.62, 0.62, 0.60), (0.80, 0.80, 0.82), (0.75, 0.82, 0.90), (0.86, 0.83, 0.74)], np.float32)
 """Colours of obstacles, rigid, pseudo-rigid and finite element bodies."""
 
-DWARFED = 4.0  # size of a model, in sizes of what moves in it, above which a picture leaves out far parts of obstacles
+DWARFED = 2.0  # size of a model, in sizes of what moves in it, above which a picture leaves out far parts of obstacles
 AROUND = 0.25  # width of what it shows of them, in sizes of what moves
 NO_PLANE = -1  # value in the last column of owners: the triangle is no cap of a cut
 

@@ -225,8 +225,8 @@ def test_a_floor_that_dwarfs_a_model_is_framed_nearby():
     assert high[2] == 31 and low[2] < 0  # it has fallen from there
     low, high = arrays.framed(boxed(floor, ((0, 0, 9), (1, 1, 10))), fixed, nothing)
     assert low[2] == 0 and high[2] == 10  # it is above the floor, which is seen
-    small = ((-1, -1, -1), (2, 2, 0))
-    assert arrays.framed(boxed(small, block), fixed, nothing)[0].tolist() == [-1, -1, -1]  # no giant: all of it
+    small = ((-0.5, -0.5, -0.5), (1.5, 1.5, 0))
+    assert arrays.framed(boxed(small, block), fixed, nothing)[0].tolist() == [-0.5, -0.5, -0.5]  # no giant: all of it
     for others in ([True, True], [False, False]):
         assert arrays.framed(boxed(floor, block), np.array(others), nothing)[1].tolist() == [100, 100, 1]
     tiles = [((x, y, -1), (x + 1, y + 1, 0)) for x in range(-50, 50) for y in range(-50, 50)]
