@@ -10,6 +10,7 @@ import solfec
 from solfec import cli
 from solfec.errors import SolfecError
 from solfec.viewer.picking import nearest_vertex, pick
+from solfec.viewer.pictures import picture
 
 SIZE = 400, 300
 
@@ -56,6 +57,18 @@ def test_a_sphere_covers_its_projection(shown, ortho):
     distance, half = 1.6, SIZE[1] / 2 / np.tan(np.radians(35))
     radius = half * 0.5 / (distance if ortho else np.sqrt(distance**2 - 0.25))
     assert found == pytest.approx(np.pi * radius**2, rel=0.01)
+
+
+def test_bodies_without_a_result_are_grey_also_where_all_others_have_the_same_value(shown):
+    shown.set_opacity([4], 0.0)  # leaves stress to the pseudo-rigid body, in which it is one tensor
+    shown.show("mises")
+    low, high = shown.renderer.range
+    assert low == high > 0.0
+    colours, owner = picture(shown, *SIZE, annotated=False), ids(shown)[..., 0]
+    coloured = np.ptp(np.asarray(colours)[..., :3].astype(int), axis=2) > 30
+    for body in (1, 2, 5, 6):
+        assert coloured[owner == body].mean() < 0.02, body
+    assert coloured[owner == 3].mean() > 0.9
 
 
 def test_hidden_bodies_have_no_pixel_and_stay_hidden_in_other_frames(shown):

@@ -13,9 +13,10 @@ uniform sampler2D colours;     // row 0: colour map, row 1: categories
 uniform samplerBuffer looks;   // by body row: colour, opacity (0: hidden, negative: edges only)
 
 vec3 scale(float value) {
+  if (!(abs(value) < 3e38)) return vec3(.6);  // NaN: bodies without this result
   if (range.y <= range.x) return texelFetch(colours, ivec2(127, 0), 0).rgb;
   float t = (value - range.x) / (range.y - range.x);
-  if (!(t >= -1e-4 && t <= 1.0001)) return vec3(.6);  // NaN, too
+  if (!(t >= -1e-4 && t <= 1.0001)) return vec3(.6);
   return texelFetch(colours, ivec2(int(clamp(t, 0., 1.) * 255. + .5), 0), 0).rgb;
 }
 vec3 category(int k) { if (k < 0) return vec3(.75); return texelFetch(colours, ivec2(k % 32, 1), 0).rgb; }
