@@ -18,7 +18,7 @@ GRAVITY(solfec, (0, 0, -9.81))
 
 BODY(solfec, 'OBSTACLE', PLANE((1.5, width / 2, 0), (0, 0, 1), 4), stone, label='ground')
 for y in (-0.05, width + 0.05):
-    BODY(solfec, 'OBSTACLE', BOX((1.3, y, 0.6), (2.8, 0.1, 1.2)), stone, label='side')
+    BODY(solfec, 'OBSTACLE', BOX((1.3, y, 0.6), (2.8, 0.1, 1.2)), stone, label='side %g' % y)
 BODY(solfec, 'OBSTACLE', BOX((-0.05, width / 2, 0.6), (0.1, width, 1.2)), stone, label='back')
 gate = BODY(solfec, 'OBSTACLE', BOX((width + 0.05, width / 2, 0.6), (0.1, width, 1.2)), stone, label='gate')
 shapes = PACKING(count, (0, 0, 0), (width, width, 1.1), (0.66 * radius, radius))
