@@ -9,7 +9,7 @@ PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fis
 VIEWING  := PyOpenGL PyOpenGL-accelerate glfw imgui-bundle pillow
 MPI_OF   := mpi4py mpich
 SITE     := sphinx furo myst-parser sphinx-copybutton latex2mathml
-TESTING  := pytest hypothesis pytest-timeout pytest-xdist pyvista mypy
+TESTING  := pytest hypothesis pytest-timeout pytest-xdist pyvista mypy pandas xarray nbclient ipykernel
 
 comma := ,
 empty :=
