@@ -49,7 +49,7 @@ def watch():
 
 CALLBACK(solfec, duration / 100, (), watch)
 OUTPUT(solfec, duration / 100)
-RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 60), duration)
+RUN(solfec, AUTO_SOLVER(1E-2), duration)
 
 if solfec.mode == 'WRITE' and not VIEWER():
     def when(share):
