@@ -113,6 +113,7 @@ class LmgcModeler(Modeler):
             raise SolfecError(f"{CODE} puts the mass centre of {name} {off.max():.1e} away from ours: its mass properties are not those of its shape")
         self._first, self._turned = answer["frame"], turned
         self.centre, self.rotation = centre.copy(), turned.copy()
+        self._before = self.centre
         self.path, self.turns = np.zeros((0, *centre.shape)), np.zeros((0, *turned.shape))
         self.contacts: dict[str, np.ndarray] = {}
 
@@ -120,6 +121,7 @@ class LmgcModeler(Modeler):
         """Make steps; `path` (count, n, 3) and `turns` (count, n, 3, 3) keep centres and rotations after each of them."""
         answer = self.process.call("steps", count=int(count))
         self.path, self.iterations = answer["centre"], self.iterations + int(answer["iterations"])
+        self._before = self.path[-2] if len(self.path) > 1 else self.centre
         self.unsolved += int(answer["unsolved"])
         self.turns = np.einsum("tnji,njk,nkl->tnil", answer["frame"], self._first, self._turned)
         self.centre, self.rotation = self.path[-1], self.turns[-1]
@@ -149,8 +151,7 @@ class LmgcModeler(Modeler):
         start = bodies.configurations.conf
         into.rotation = self.rotation[last] @ np.stack([start[:, bodies.view("conf_ptr") + k] for k in range(3)], axis=2).transpose(1, 0, 2)
         into.centre = np.where((into.kind == BodyKind.OBSTACLE)[:, None], start[:, bodies.view("conf_ptr") + 3].T, self.centre[last])
-        before = self.path[-2] if len(self.path) > 1 else self.blocks.centre
-        into.velocity = (self.centre - before)[last] / self.domain.step if len(self.path) else np.zeros((bodies.n, 3))
+        into.velocity = (self.centre - self._before)[last] / self.domain.step if len(self.path) else np.zeros((bodies.n, 3))
         into.angular_velocity = np.full((bodies.n, 3), np.nan)
         into.gradient_rate = np.full((bodies.n, 3, 3), np.nan)
         into.node_ptr = np.zeros(bodies.n + 1, int)

@@ -73,7 +73,8 @@ def pulled(pull, output=None, contacts="MANIFOLD", gravity=(0, 0, -9.81)):
 def test_pulled_block_slides_in_lmgc90_as_coulomb_says(installed):
     modeler, buffer = LmgcModeler(pulled(1.5), 0.2), Buffer()
     with modeler.process:
-        modeler.advance(200)
+        modeler.advance(199)
+        modeler.advance(1)  # the velocity is that of the last step, however steps are asked for
     modeler.pull(buffer)
     assert buffer.bodies.centre[1, 0] == pytest.approx(0.5 * 0.5 * FRICTION * 9.81 * 0.2**2, abs=1e-7)
     assert buffer.bodies.velocity[1, 0] == pytest.approx(0.5 * FRICTION * 9.81 * 0.1995, rel=1e-6)
