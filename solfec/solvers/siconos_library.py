@@ -13,6 +13,7 @@ import ctypes
 import os
 import pickle
 import struct
+from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_bool, c_double, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache
 from threading import Event, Lock, Thread
@@ -207,15 +208,32 @@ def solve(
         options.contents.real[TOLERANCE] = tolerance
         siconos.numerics_set_verbose(int(verbose))
         problem = Problem(3, n, matrix, q.ctypes.data, friction.ctypes.data)
-        clock = perf_counter()
-        code = siconos.fc3d_driver(problem, reactions.ctypes.data, velocities.ctypes.data, options)
-        seconds = perf_counter() - clock
+        with _prints(verbose):
+            clock = perf_counter()
+            code = siconos.fc3d_driver(problem, reactions.ctypes.data, velocities.ctypes.data, options)
+            seconds = perf_counter() - clock
         iterations, error = options.contents.integer[ITERATIONS], options.contents.real[ERROR]
     finally:
         matrix.contents.blocks = made  # the arrays above are ours: the library must free only its own memory
         siconos.NM_free(matrix)
         siconos.solver_options_delete(options)
     return reactions.reshape(n, 3), int(code), int(iterations), float(error), seconds
+
+
+@contextmanager
+def _prints(verbose: bool):
+    """Let the library print among errors what it prints unasked, such as why it ends the process."""
+    if verbose:
+        yield
+        return
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def serve(requests: int, answers: int) -> None:
