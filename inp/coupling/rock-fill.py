@@ -85,7 +85,7 @@ def by_lmgc90():
     """Let LMGC90 find contacts, integrate and solve; nothing is written."""
     from solfec.coupling.lmgc90 import helper
     from solfec.coupling.toolbox import Buffer, LmgcModeler
-    begin, modeler, buffer, steps = time.time(), LmgcModeler(solfec, duration, process=helper(patience=600)), Buffer(), int(round(duration / STEP))
+    begin, modeler, buffer, steps = time.time(), LmgcModeler(solfec, duration, process=helper(patience=120), maxiter=1000 if count > 1000 else 25000), Buffer(), int(round(duration / STEP))
     said = time.time()
     with modeler.process:
         for step in range(1, steps + 1):

@@ -82,6 +82,19 @@ def test_pulled_block_slides_in_lmgc90_as_coulomb_says(installed):
     np.testing.assert_allclose(forces, [[FRICTION * WEIGHT, 0, -WEIGHT], [-FRICTION * WEIGHT, 0, WEIGHT]], rtol=1e-5, atol=1e-2)
 
 
+def test_sweeps_are_bounded_and_what_they_leave_is_counted(installed):
+    modeler = LmgcModeler(stacked := pulled(0.5), 0.1, maxiter=1)  # a block of 50
+    BODY(stacked, "RIGID", box(-0.2, -0.2, 0.4, 0.4, 0.4, 0.4), BULK_MATERIAL(stacked, density=90000))
+    heavy = LmgcModeler(stacked, 0.1, maxiter=1)
+    for made in (modeler, heavy):
+        with made.process:
+            made.advance(20)
+        assert made.iterations == 20 * 50
+    assert heavy.unsolved > modeler.unsolved
+    with pytest.raises(ValueError, match="'maxiter'"):
+        LmgcModeler(stacked, 0.1, maxiter=0)
+
+
 def test_gravity_in_another_direction_reaches_lmgc90(installed):
     slope = 2 * FRICTION  # of a table that is level here, and gravity that is not
     modeler, buffer = LmgcModeler(pulled(0, gravity=(slope * 9, 0, -9)), 0.1), Buffer()
