@@ -85,16 +85,21 @@ def by_lmgc90():
     """Let LMGC90 find contacts, integrate and solve; nothing is written."""
     from solfec.coupling.lmgc90 import helper
     from solfec.coupling.toolbox import Buffer, LmgcModeler
-    begin, modeler, buffer = time.time(), LmgcModeler(solfec, duration, process=helper(patience=600)), Buffer()
+    begin, modeler, buffer, steps = time.time(), LmgcModeler(solfec, duration, process=helper(patience=120), maxiter=1000 if count > 1000 else 25000), Buffer(), int(round(duration / STEP))
+    said = time.time()
     with modeler.process:
-        modeler.advance(int(round(duration / STEP)))
+        for step in range(1, steps + 1):
+            modeler.advance(1)
+            if time.time() - said > 10:
+                said = time.time()
+                print('LMGC90: %d of %d steps, %d sweeps, %d steps unsolved, %.0f s' % (step, steps, modeler.iterations, modeler.unsolved, said - begin), flush=True)
     modeler.pull(buffer)
     rows = [k for k, body in enumerate(buffer.bodies.id) if body in moving]
     speed = [sum(v * v for v in buffer.bodies.velocity[k]) for k in rows]
     kinetic = sum(0.5 * buffer.bodies.mass[k] * v for k, v in zip(rows, speed))
     carried = abs(buffer.interactions.resultants([ground.id])[0][2])
-    told([buffer.bodies.centre[k] for k in rows], carried, kinetic, len(buffer.interactions.gap), modeler.iterations / (duration / STEP), time.time() - begin)
-    print('LMGC90 left %d of %d steps unsolved' % (modeler.unsolved, int(round(duration / STEP))))
+    told([buffer.bodies.centre[k] for k in rows], carried, kinetic, len(buffer.interactions.gap), modeler.iterations / steps, time.time() - begin)
+    print('LMGC90 left %d of %d steps unsolved' % (modeler.unsolved, steps))
 
 
 CALLBACK(solfec, STEP, (), note)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SolfecError
 from ..kinds import BodyKind
+from ..language import checks
 from ..language.handles import simulation_of
 from .buffer import Buffer
 from .helper_process import PATIENCE, HelperProcess
@@ -21,6 +22,7 @@ INSTALL = "{python} -m pip install --no-deps compas_lmgc90==0.1.11"  # whose rou
 PYTHON = "SOLFEC_LMGC90_PYTHON"  # environment variable: another interpreter, which has the package
 GRAVITY = np.array([0.0, 0.0, -9.81])  # built in
 CONTACTS_BY = ("PLANES", "FACES")
+SWEEPS = 25000  # in a step at most, as in compas_lmgc90
 AT_REST = 1e-12  # velocity up to which bodies count as resting
 DISTANCE = 1e-3  # at which LMGC90 looks for contacts, over the mean size of blocks that move
 PIECE = 1.5  # least size of pieces of obstacles over that of the largest block: LMGC90 misses contacts with blocks that are much larger
@@ -58,6 +60,8 @@ class LmgcModeler(Modeler):
     process : HelperProcess, optional
     contacts_by : str
         How LMGC90 finds contacts: 'PLANES' (common planes, in every step) or 'FACES' (of faces that are parallel and near in the first step).
+    maxiter : int
+        Sweeps over all contacts in a step at most, in blocks of 50.
 
     Attributes
     ----------
@@ -72,8 +76,9 @@ class LmgcModeler(Modeler):
         Kinetic energy that `push` has dropped so far [energy].
     """
 
-    def __init__(self, solfec, duration: float, law: str = "IQS_CLB", process: HelperProcess | None = None, contacts_by: str = "PLANES"):
+    def __init__(self, solfec, duration: float, law: str = "IQS_CLB", process: HelperProcess | None = None, contacts_by: str = "PLANES", maxiter: int = SWEEPS):
         self._open(simulation_of(solfec), duration, law, process, contacts_by)
+        self.maxiter = checks.positive(maxiter, "maxiter")
 
     @classmethod
     def of(cls, simulation, duration: float, law: str, process: HelperProcess | None = None, contacts_by: str = "PLANES") -> LmgcModeler:
@@ -85,7 +90,7 @@ class LmgcModeler(Modeler):
     def _open(self, simulation, duration: float, law: str, process: HelperProcess | None, contacts_by: str) -> None:
         if contacts_by not in CONTACTS_BY:
             raise SolfecError(f"'contacts_by' is {contacts_by!r}; it must be 'PLANES' or 'FACES'")
-        self._planes = contacts_by == "PLANES"
+        self._planes, self.maxiter = contacts_by == "PLANES", SWEEPS
         self.domain = simulation.domain
         self.process = process or helper()
         self.law, self.duration, self.lost, self.iterations, self.unsolved = law, float(duration), 0.0, 0, 0
@@ -113,13 +118,15 @@ class LmgcModeler(Modeler):
             raise SolfecError(f"{CODE} puts the mass centre of {name} {off.max():.1e} away from ours: its mass properties are not those of its shape")
         self._first, self._turned = answer["frame"], turned
         self.centre, self.rotation = centre.copy(), turned.copy()
+        self._before = self.centre
         self.path, self.turns = np.zeros((0, *centre.shape)), np.zeros((0, *turned.shape))
         self.contacts: dict[str, np.ndarray] = {}
 
     def advance(self, count: int) -> None:
         """Make steps; `path` (count, n, 3) and `turns` (count, n, 3, 3) keep centres and rotations after each of them."""
-        answer = self.process.call("steps", count=int(count))
+        answer = self.process.call("steps", count=int(count), maxiter=int(self.maxiter))
         self.path, self.iterations = answer["centre"], self.iterations + int(answer["iterations"])
+        self._before = self.path[-2] if len(self.path) > 1 else self.centre
         self.unsolved += int(answer["unsolved"])
         self.turns = np.einsum("tnji,njk,nkl->tnil", answer["frame"], self._first, self._turned)
         self.centre, self.rotation = self.path[-1], self.turns[-1]
@@ -149,8 +156,7 @@ class LmgcModeler(Modeler):
         start = bodies.configurations.conf
         into.rotation = self.rotation[last] @ np.stack([start[:, bodies.view("conf_ptr") + k] for k in range(3)], axis=2).transpose(1, 0, 2)
         into.centre = np.where((into.kind == BodyKind.OBSTACLE)[:, None], start[:, bodies.view("conf_ptr") + 3].T, self.centre[last])
-        before = self.path[-2] if len(self.path) > 1 else self.blocks.centre
-        into.velocity = (self.centre - before)[last] / self.domain.step if len(self.path) else np.zeros((bodies.n, 3))
+        into.velocity = (self.centre - self._before)[last] / self.domain.step if len(self.path) else np.zeros((bodies.n, 3))
         into.angular_velocity = np.full((bodies.n, 3), np.nan)
         into.gradient_rate = np.full((bodies.n, 3, 3), np.nan)
         into.node_ptr = np.zeros(bodies.n + 1, int)

@@ -8,7 +8,7 @@ from ..constraints.table import ConstraintKind
 from ..kinds import BodyKind
 from .buffer import Buffer
 from .helper_process import HelperProcess
-from .lmgc90 import CODE, DISTANCE, GAP, PIECE, helper, size_of
+from .lmgc90 import CODE, DISTANCE, GAP, PIECE, SWEEPS, helper, size_of
 from .open_step import OpenStep
 from .own import SolfecCollisionHandler
 from .rigid_blocks import blocks_of, move
@@ -63,7 +63,7 @@ class LmgcCollisionHandler(CollisionHandler):
             fixed=np.ones(len(blocks.body), np.int64), centre=blocks.centre, vertex_ptr=blocks.vertex_ptr, vertex=blocks.vertex,
             triangle_ptr=blocks.triangle_ptr, triangle=blocks.triangle, times=np.zeros(1), force=np.zeros((1, len(blocks.body), 6)),
         )  # fmt: skip
-        self._put(self.process.call("steps", count=1))
+        self._put(self.process.call("steps", count=1, maxiter=SWEEPS))
 
     def _put(self, found: dict) -> None:
         """Replace the contacts of the model; reactions of the last step stay with points of the same pair and place in the list."""

@@ -8,12 +8,14 @@ from ..bodies.finite_elements import compiled
 from ..bodies.implicit import implicit_of_step
 from ..constraints import joint_starts
 from ..errors import SolfecError
-from ..kinds import BodyKind
-from ..language.checks import positive
+from ..kinds import BodyKind, Form
+from ..language import checks
 from ..language.handles import simulation_of
+from ..language.shapes import MESH, shape_of
 from ..language.solvers import constraint_solver
 from ..live_state import Bodies, Constraints
 from ..solvers.report import SolverReport
+from ..switching import switch
 from .buffer import Buffer
 from .graph import Graph, graph_of
 from .local_problem import LocalProblem
@@ -79,6 +81,22 @@ class SolfecModel(MechanicalModel):
         if any(row in solver.rows for solver in implicit_of_step(bodies, compiled(bodies)).solvers):
             raise SolfecError(f"{bodies.name(self.identifier)} has scheme 'DEF_LIM', whose matrix exists as a factorisation only")
         return bodies.triples.inverse_inertia[..., bodies.velo_slice(row)]
+
+    def switch(self, kind: str, form: str = "TL", mesh: MESH | None = None) -> tuple[int, float]:
+        """Become rigid, pseudo-rigid or of finite elements, with the arguments of BODY_SWITCH; views that were taken before end.
+
+        Returns
+        -------
+        number : int
+            Of the body that takes the place of the old one.
+        lost : float
+            Energy that is lost.
+        """
+        kind = checks.choice(kind, "kind", ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT"))
+        formulation = Form[checks.choice(form, "form", ("TL", "BC"))] if kind == "FINITE_ELEMENT" else Form.NONE
+        content = None if mesh is None else shape_of(mesh, "mesh", MESH)._content.copy()
+        self.identifier, lost = switch(self._domain, self.identifier, BodyKind[kind], formulation, content)
+        return self.identifier, lost
 
     def _triples(self, name: str) -> np.ndarray:
         bodies = self._domain.bodies
@@ -265,7 +283,7 @@ class SolfecSimulation(Simulation):
 
     def run(self, duration: float) -> None:
         """Run for a duration, as RUN does: frames, callbacks, the file STOP and signals included."""
-        self.open_step.simulation.run(self._engine, positive(duration, "duration"), advance=self.step)
+        self.open_step.simulation.run(self._engine, checks.positive(duration, "duration"), advance=self.step)
 
     def graph(self) -> Graph:
         """Return the graph of bodies and constraints."""

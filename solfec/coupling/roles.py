@@ -50,6 +50,10 @@ class MechanicalModel(ABC):
     def inverse_mass(self) -> np.ndarray:
         """Inverse of the mass matrix."""
 
+    def switch(self, kind: str, **options) -> tuple[int, float]:
+        """Become another kind of model; return the number that the object has from now on, and the energy that is lost."""
+        raise SolfecError(f"{type(self).__name__} stays of kind {self.kind!r}; it cannot become {kind!r}")
+
 
 @dataclass
 class PhysicalObject:
@@ -66,6 +70,17 @@ class PhysicalObject:
     number: int
     label: str | None
     model: MechanicalModel
+
+    def switch(self, kind: str, **options) -> float:
+        """Let another kind of model stand for the object from now on, with its momenta; return the energy that is lost.
+
+        Raises
+        ------
+        SolfecError
+            The code that has the model cannot change it.
+        """
+        self.number, lost = self.model.switch(kind, **options)
+        return lost
 
 
 class Modeler(ABC):

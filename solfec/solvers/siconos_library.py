@@ -12,9 +12,12 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
+import struct
+from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_bool, c_double, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache
-from time import perf_counter
+from threading import Event, Lock, Thread
+from time import perf_counter, sleep
 
 import numpy as np
 
@@ -59,6 +62,8 @@ MAXITER, ITERATIONS = 0, 1  # places among the library's integer parameters
 TOLERANCE, ERROR = 0, 1  # and among its real ones
 PARAMETERS = 20  # length of both lists
 SPARSE_BLOCK = 1
+LENGTH = struct.Struct("<Q")  # before the pickle of a message between the processes
+BEAT = 1.0  # seconds between signs of life
 
 
 class BlockMatrix(Structure):
@@ -203,9 +208,10 @@ def solve(
         options.contents.real[TOLERANCE] = tolerance
         siconos.numerics_set_verbose(int(verbose))
         problem = Problem(3, n, matrix, q.ctypes.data, friction.ctypes.data)
-        clock = perf_counter()
-        code = siconos.fc3d_driver(problem, reactions.ctypes.data, velocities.ctypes.data, options)
-        seconds = perf_counter() - clock
+        with _prints(verbose):
+            clock = perf_counter()
+            code = siconos.fc3d_driver(problem, reactions.ctypes.data, velocities.ctypes.data, options)
+            seconds = perf_counter() - clock
         iterations, error = options.contents.integer[ITERATIONS], options.contents.real[ERROR]
     finally:
         matrix.contents.blocks = made  # the arrays above are ours: the library must free only its own memory
@@ -214,22 +220,58 @@ def solve(
     return reactions.reshape(n, 3), int(code), int(iterations), float(error), seconds
 
 
+@contextmanager
+def _prints(verbose: bool):
+    """Let the library print among errors what it prints unasked, such as why it ends the process."""
+    if verbose:
+        yield
+        return
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def serve(requests: int, answers: int) -> None:
     """Answer requests, tuples of arguments of `solve`, until the other end closes the file descriptor.
 
-    The first answer is None, or a message if the library cannot be used.
+    The first answer is None, or a message if the library cannot be used.  Every message is its length and its pickle; while a solution is
+    computed, a length of zero once a second says that the process lives.
     """
     with os.fdopen(requests, "rb") as incoming, os.fdopen(answers, "wb") as outgoing:
+        busy, turn = Event(), Lock()
+
+        def send(data: bytes) -> None:
+            with turn:
+                outgoing.write(LENGTH.pack(len(data)) + data)
+                outgoing.flush()
+
+        def beat() -> None:  # the driver releases Python's lock
+            while busy.wait():
+                sleep(BEAT)
+                if busy.is_set():
+                    try:
+                        send(b"")
+                    except (OSError, ValueError):  # the other end is gone, or this process ends
+                        return
+
+        Thread(target=beat, daemon=True).start()
+        busy.set()
         answer: object = None
         try:
             library()
         except SolfecError as error:
             answer = str(error)
         while True:
-            pickle.dump(answer, outgoing, protocol=5)
-            outgoing.flush()
-            try:
-                arguments = pickle.load(incoming)
-            except EOFError:
+            busy.clear()
+            send(pickle.dumps(answer, protocol=5))
+            size = incoming.read(LENGTH.size)
+            if len(size) < LENGTH.size:
                 return
+            arguments = pickle.loads(incoming.read(*LENGTH.unpack(size)))
+            busy.set()
             answer = solve(*arguments)

@@ -1,4 +1,4 @@
-"""The process that calls Siconos: if the library ends it, one solution is lost, not the run.
+"""The process that calls Siconos: if the library ends it, or it hangs, one solution is lost with its last words, not the run.
 
 It starts with the first problem and stays for later ones.  Problems and reactions go through pipes.
 """
@@ -12,14 +12,19 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 
-from ..errors import SolfecError
+from ..errors import SolfecError, shown
+from .siconos_library import LENGTH
 
 PROGRAM = "import sys; sys.path.append({path!r}); from solfec.solvers.siconos_library import serve; serve({requests}, {answers})"
 PACKAGES = str(Path(__file__).parents[2])
+PATIENCE = 8.0  # seconds without a sign of life after which the process counts as hung
+WORDS = 900  # characters of its last words
 
 
 class SiconosProcess:
@@ -36,19 +41,22 @@ class SiconosProcess:
         self._answers, outgoing = os.pipe()
         program = PROGRAM.format(path=PACKAGES, requests=incoming, answers=outgoing)
         # one BLAS thread, so that bits do not depend on the number of threads; a new session, so that an interrupt of
-        # the run does not stop a solution half way
+        # the run does not stop a solution half way; errors of the library go to a file, from which its last words are told
+        self._said = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", program], pass_fds=(incoming, outgoing), start_new_session=True,
+            [sys.executable, "-P", "-c", program], pass_fds=(incoming, outgoing), start_new_session=True, stderr=self._said,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
         os.close(incoming)
         os.close(outgoing)
-        self._requests = os.fdopen(self._requests, "wb")
-        self._answers = os.fdopen(self._answers, "rb")
+        os.set_blocking(self._requests, False)  # a process that has stopped takes no long request
         try:
-            message = pickle.load(self._answers)
+            message = self._receive()
         except EOFError:
-            message = f"SICONOS_SOLVER: the process that calls Siconos did not start ({self._ending()})"
+            message = f"SICONOS_SOLVER: the process that calls Siconos did not start ({self._ending()}){self._last_words()}"
+        except BaseException:
+            self.close()
+            raise
         if message:
             self.close()
             raise SolfecError(message)
@@ -59,23 +67,52 @@ class SiconosProcess:
         Raises
         ------
         SolfecError
-            The library ended its process, or gave no answer in time.
+            The library ended its process, the process hung, or gave no answer in time.
         """
         try:
-            pickle.dump(arguments, self._requests, protocol=5)
-            self._requests.flush()
-            if patience is not None and not select.select([self._answers], [], [], patience)[0]:
-                self._process.kill()
-                self._process.wait()
-                raise SolfecError(f"SICONOS_SOLVER: Siconos gave no answer in {patience:g} s")
-            return pickle.load(self._answers)
+            data = pickle.dumps(arguments, protocol=5)
+            self._send(LENGTH.pack(len(data)) + data)
+            return self._receive(patience)
         except (EOFError, BrokenPipeError):
             raise SolfecError(
-                f"SICONOS_SOLVER: Siconos gave up with an error of its own ({self._ending()}); another solver may do"
+                f"SICONOS_SOLVER: Siconos gave up with an error of its own ({self._ending()}); another solver may do{self._last_words()}"
             ) from None
         except BaseException:  # an interrupt between request and answer: the next request must not get this answer
             self._process.kill()
+            self._process.wait()
             raise
+
+    def _send(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            if not select.select([], [self._requests], [], PATIENCE)[1]:
+                self._fail_hung()
+            rest = rest[os.write(self._requests, rest) :]
+
+    def _receive(self, patience: float | None = None):
+        """Return the next message that is no sign of life."""
+        until = None if patience is None else monotonic() + patience
+        while not (size := LENGTH.unpack(self._read(LENGTH.size, until, patience))[0]):
+            pass
+        return pickle.loads(self._read(size, until, patience))
+
+    def _read(self, count: int, until: float | None, patience: float | None) -> bytes:
+        parts = []
+        while count:
+            wait = PATIENCE if until is None else min(PATIENCE, max(until - monotonic(), 0.0))
+            if not select.select([self._answers], [], [], wait)[0]:
+                if until is not None and monotonic() >= until:
+                    raise SolfecError(f"SICONOS_SOLVER: Siconos gave no answer in {patience:g} s")
+                self._fail_hung()
+            part = os.read(self._answers, min(count, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def _fail_hung(self) -> None:
+        raise SolfecError(f"SICONOS_SOLVER: Siconos' process gave no sign of life for {PATIENCE:g} s and was ended{self._last_words()}")
 
     @property
     def is_alive(self) -> bool:
@@ -84,20 +121,24 @@ class SiconosProcess:
 
     def close(self) -> None:
         """End the process."""
-        for stream in (self._requests, self._answers):
-            try:
-                stream.close()
-            except OSError:
-                pass
+        for end in (self._requests, self._answers):
+            os.close(end)
         try:
             self._process.wait(1.0)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._said.close()
 
     def _ending(self) -> str:
         status = self._process.wait()
         return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+
+    def _last_words(self) -> str:
+        """Return the end of what the process has written as errors, as the end of a sentence."""
+        self._said.seek(0)
+        words = self._said.read().decode(errors="replace").strip()
+        return f"; its last words: {shown(words[-WORDS:])}" if words else ""
 
 
 _process: SiconosProcess | None = None

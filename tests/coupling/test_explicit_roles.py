@@ -99,6 +99,8 @@ def test_particles_are_bodies_of_the_buffer():
     assert buffer.bodies.mass[1] == pytest.approx(np.pi / 6) and sphere.inverse_mass[0, 0, 1] == pytest.approx(6 / np.pi)
     np.testing.assert_array_equal(buffer.bodies.centre[1], sphere.q)
     np.testing.assert_allclose(sphere.rotation @ sphere.rotation.T, np.eye(3), atol=1e-12)
+    with pytest.raises(SolfecError, match="ParticleModel stays of kind 'RIGID'; it cannot become 'FINITE_ELEMENT'"):
+        first.explicit.objects[1].switch("FINITE_ELEMENT")
     second.explicit.push(buffer)
     for mine, theirs in zip(state(one)[3:7], state(other)[3:7], strict=True):
         np.testing.assert_array_equal(mine, theirs)

@@ -65,6 +65,23 @@ def test_an_exported_model_passes_the_validator_and_reproduces_its_run(fmu, solf
     assert last[8] == pytest.approx(1000 * (rate + 10), abs=0.1)  # Newton's law for the last step
 
 
+def test_prescribed_motions_are_inputs(fmu, solfec, tmp_path):
+    (name,) = [variable.name for variable in fmpy.read_model_description(fmu).modelVariables if variable.name.startswith("constraint_")]
+    signal = np.array([(t, 0.2) for t in np.arange(101) * 1e-3], dtype=[("time", float), (name, float)])
+    found = fmpy.simulate_fmu(
+        fmu, stop_time=0.1, step_size=1e-3, output_interval=1e-3, input=signal, fmi_call_logger=None,
+        output=["box.place_x", "box.velocity_x", "ground.place_x", "box.reaction_x"],
+    )  # fmt: skip
+    text = INPUT.format(more="", end="print ([float (x).hex () for x in (box.conf[9], box.velo[3], ground.conf[9])])")
+    assert "(1, 0, 0), 0.0)" in text
+    (tmp_path / "driven.py").write_text(text.replace("(1, 0, 0), 0.0)", "(1, 0, 0), 0.2)"))
+    printed = solfec(tmp_path / "driven.py").stdout.strip().splitlines()[-1]
+    own = [float.fromhex(word.strip("' ")) for word in printed.strip("[]").split(",")]
+    assert [found[name][-1] for name in ("box.place_x", "box.velocity_x", "ground.place_x")] == pytest.approx(own, abs=1e-9)
+    assert own[1] == pytest.approx(0.2, abs=0.01) and own[2] == pytest.approx(0.52, abs=1e-3)  # the table carries the box along
+    assert np.mean(found["box.reaction_x"][1:50]) == pytest.approx(0.3 * 1000 * 10, rel=0.03)  # friction; the box rocks a little on two points
+
+
 SPRING = '''
 from pythonfmu import Fmi2Causality, Fmi2Slave, Real
 

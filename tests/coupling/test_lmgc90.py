@@ -73,12 +73,26 @@ def pulled(pull, output=None, contacts="MANIFOLD", gravity=(0, 0, -9.81)):
 def test_pulled_block_slides_in_lmgc90_as_coulomb_says(installed):
     modeler, buffer = LmgcModeler(pulled(1.5), 0.2), Buffer()
     with modeler.process:
-        modeler.advance(200)
+        modeler.advance(199)
+        modeler.advance(1)  # the velocity is that of the last step, however steps are asked for
     modeler.pull(buffer)
     assert buffer.bodies.centre[1, 0] == pytest.approx(0.5 * 0.5 * FRICTION * 9.81 * 0.2**2, abs=1e-7)
     assert buffer.bodies.velocity[1, 0] == pytest.approx(0.5 * FRICTION * 9.81 * 0.1995, rel=1e-6)
     forces = buffer.interactions.resultants(buffer.bodies.id)
     np.testing.assert_allclose(forces, [[FRICTION * WEIGHT, 0, -WEIGHT], [-FRICTION * WEIGHT, 0, WEIGHT]], rtol=1e-5, atol=1e-2)
+
+
+def test_sweeps_are_bounded_and_what_they_leave_is_counted(installed):
+    modeler = LmgcModeler(stacked := pulled(0.5), 0.1, maxiter=1)  # a block of 50
+    BODY(stacked, "RIGID", box(-0.2, -0.2, 0.4, 0.4, 0.4, 0.4), BULK_MATERIAL(stacked, density=90000))
+    heavy = LmgcModeler(stacked, 0.1, maxiter=1)
+    for made in (modeler, heavy):
+        with made.process:
+            made.advance(20)
+        assert made.iterations == 20 * 50
+    assert heavy.unsolved > modeler.unsolved
+    with pytest.raises(ValueError, match="'maxiter'"):
+        LmgcModeler(stacked, 0.1, maxiter=0)
 
 
 def test_gravity_in_another_direction_reaches_lmgc90(installed):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from pathlib import Path
 from threading import Timer
 
@@ -206,13 +207,21 @@ def test_missing_package_is_named_with_its_command(tmp_path):
     assert str(found.value) == f"Siconos' kernel needs a package that {python} does not have (No module named 'siconos'): sudo apt-get install python3-siconos"
 
 
-def test_killed_process_leaves_results_intact(installed, tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "signal_number, message",
+    [(signal.SIGKILL, r"Siconos' kernel ended its process \(signal SIGKILL\)"), (signal.SIGSTOP, "Siconos' kernel gave no sign of life for 2 s and was ended")],
+    ids=["killed", "hung"],
+)
+def test_process_that_dies_or_hangs_leaves_results_intact(installed, tmp_path, signal_number, message):
     solfec, bulk = table(output=str(tmp_path / "out"))
     BODY(solfec, "RIGID", SPHERE((0, 0, 0.1), 0.1, 1, 1), bulk)
     OUTPUT(solfec, 1e-3)
-    simulation = SiconosSimulation(solfec)
+    simulation = SiconosSimulation(solfec, process=siconos_kernel.helper(patience=2.0))
     simulation.step()
-    Timer(1.0, os.kill, (simulation.process.pid, signal.SIGKILL)).start()
-    with pytest.raises(SolfecError, match=r"Siconos' kernel ended its process \(signal SIGKILL\)"):
+    Timer(1.0, os.kill, (simulation.process.pid, signal_number)).start()
+    began = time.monotonic()
+    with pytest.raises(SolfecError, match=message):
         simulation.run(1000.0)
+    assert time.monotonic() - began < 10.0
     assert len(SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "out"), mode="READ")._simulation.reader.times) > 3

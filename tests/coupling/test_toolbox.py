@@ -177,6 +177,27 @@ def test_state_travels_through_the_buffer():
         second.modeler.push(buffer)
 
 
+def test_objects_take_another_model_in_mid_run_with_their_momentum():
+    solfec = stack()
+    RUN(solfec, AUTO_SOLVER(), 0.05)
+    simulation, before, after = SolfecSimulation(solfec, AUTO_SOLVER()), Buffer(), Buffer()
+    thing = simulation.modeler.objects[2]
+    assert (thing.number, thing.model.kind) == (3, "RIGID")
+    simulation.modeler.pull(before)
+    lost = thing.switch("PSEUDO_RIGID")
+    simulation.modeler.pull(after)
+    assert thing.model.kind == "PSEUDO_RIGID" and thing.number == after.bodies.id[-1] and abs(lost) < 1e-9
+    np.testing.assert_allclose(after.bodies.mass[-1] * after.bodies.velocity[-1], before.bodies.mass[2] * before.bodies.velocity[2], rtol=1e-12, atol=1e-9)
+    simulation.run(0.01)  # the run goes on
+    thing.switch("RIGID")
+    assert thing.model.kind == "RIGID" and 3 not in solfec._domain.bodies.view("id")
+    with pytest.raises(ValueError, match="'kind' must be one of"):
+        thing.switch("RIGIT")
+    obstacle = simulation.modeler.objects[0]
+    with pytest.raises((SolfecError, ValueError), match="OBSTACLE|obstacle"):
+        obstacle.switch("RIGID")
+
+
 def test_resultants_of_reactions_balance_weights_at_rest():
     solfec = SOLFEC("DYNAMIC", 1e-3)
     solfec.verbose = "OFF"

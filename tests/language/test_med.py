@@ -51,6 +51,50 @@ def values(path, name, place=None, step=-1):
     return mc.ReadField(mc.ON_NODES if place is None else place, path, "SOLFEC", 0, name, iteration, order).getArray().toNumPyArray()
 
 
+def signed_volume(points):
+    """Volume of an element, positive in the order of MESH: by its faces, as seen from outside."""
+    faces = {
+        4: [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)], 5: [(0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)],
+        6: [(0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)],
+        8: [(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)],
+    }[len(points)]  # fmt: skip
+    return sum(np.dot(points[face[0]], np.cross(points[face[k]], points[face[k + 1]])) / 6 for face in faces for k in range(1, len(face) - 1))
+
+
+@pytest.mark.parametrize("writer", ["medcoupling", "meshio"])
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_files_of_other_programs_have_volumes_and_fields_that_solfec_reads(name, writer, tmp_path):
+    nodes, element, volume = ELEMENTS[name]
+    points, path = np.reshape(nodes, (-1, 3)), str(tmp_path / "other.med")
+    field = np.sin(np.arange(points.size)).reshape(-1, 3)
+    if writer == "medcoupling":
+        kinds = {4: mc.NORM_TETRA4, 5: mc.NORM_PYRA5, 6: mc.NORM_PENTA6, 8: mc.NORM_HEXA8}
+        mesh = mc.MEDCouplingUMesh("other", 3)
+        mesh.setCoords(mc.DataArrayDouble(points.tolist()))
+        mesh.allocateCells(1)
+        mesh.insertNextCell(kinds[element[0]], element[1:])
+        mesh.finishInsertingCells()
+        mesh.findAndCorrectBadOriented3DCells()  # MED's order, by medcoupling itself
+        mc.WriteUMesh(path, mesh, True)
+        for k, time in enumerate((0.0, 0.5)):
+            written = mc.MEDCouplingFieldDouble(mc.ON_NODES, mc.ONE_TIME)
+            written.setName("DEPL")
+            written.setMesh(mesh)
+            written.setTime(time, k, 0)
+            written.setArray(mc.DataArrayDouble(((k + 1) * field).tolist()))
+            mc.WriteFieldUsingAlreadyWrittenMesh(path, written)
+    else:
+        kind = {"tetrahedron": "tetra"}.get(name, name)
+        meshio.Mesh(points, [(kind, [element[1:]])], point_data={"DEPL": field}).write(path)
+    mesh = MESH_READ(path)
+    order = mesh.get_data()[1]
+    assert signed_volume(points[order[1 : 1 + element[0]]]) == pytest.approx(volume)  # the order of MESH, whatever side the file lists
+    solfec, steel = model()
+    body = BODY(solfec, "FINITE_ELEMENT", mesh, steel)
+    assert body.mass == pytest.approx(1000 * volume)
+    assert MED_FIELD(path, "DEPL", body=body) == pytest.approx(((2 if writer == "medcoupling" else 1) * field).ravel(), abs=0)
+
+
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_elements_of_each_type_have_their_volumes_groups_and_values_in_all_readers(name, tmp_path):
     solfec, steel = model()
@@ -67,14 +111,19 @@ def test_elements_of_each_type_have_their_volumes_groups_and_values_in_all_reade
     assert read.getMeasureField(True).getArray().getValues() == pytest.approx([volume])
     assert read.findAndCorrectBadOriented3DCells().getNumberOfTuples() == 0  # listed as MED wants
     assert values(path, "DISP").ravel() == pytest.approx(np.array(body.conf), abs=0)
-    centre = np.mean(np.reshape(nodes, (-1, 3)), axis=0) if name != "pyramid" else None
-    if centre is not None:
-        assert values(path, "STRESS_OF_CELLS", mc.ON_CELLS)[0] == pytest.approx(STRESS(body, tuple(centre))[:6])
+    stress = values(path, "STRESS_OF_CELLS", mc.ON_CELLS)[0]
+    if name != "pyramid":  # whose centre in coordinates of the element is another point
+        assert stress == pytest.approx(STRESS(body, tuple(np.mean(np.reshape(nodes, (-1, 3)), axis=0)))[:6])
 
     other = meshio.read(path)
-    assert [block.type for block in other.cells if block.dim == 3] == [{"tetrahedron": "tetra"}.get(name, name)]
-    field = next(array for key, array in other.point_data.items() if key.startswith("VELO"))
-    assert np.ravel(field) == pytest.approx(rate, abs=0)
+    (at,) = [k for k, block in enumerate(other.cells) if block.dim == 3]
+    assert other.cells[at].type == {"tetrahedron": "tetra"}.get(name, name)
+    assert signed_volume(other.points[other.cells[at].data[0]]) == pytest.approx(-volume)  # meshio keeps the order of MED, from the other side
+    for field, expected in (("VELO", rate), ("DISP", body.conf)):
+        found = next(array for key, array in other.point_data.items() if key.startswith(field))
+        assert np.ravel(found) == pytest.approx(np.array(expected), abs=0)
+    of_cells = next(array for key, array in other.cell_data.items() if key.startswith("STRESS_OF_CELLS"))
+    assert np.ravel(of_cells[at]) == pytest.approx(stress, abs=0)
     again, groups = None, {}
     again = MESH_READ(path, groups=groups)
     assert again.get_data() == given
@@ -132,7 +181,7 @@ def test_fields_become_initial_states_and_bases_of_bodies_with_other_numbers_of_
     given = np.sin(np.arange(36.0)).reshape(12, 3) * 1e-2
     first.conf = given.ravel()
     path = str(tmp_path / "state.med")
-    MED_EXPORT(solfec, 0, path)
+    MED_EXPORT(solfec, 0, path, attributes=["DISP", "STRESS"])
     order = np.argsort(np.cos(np.arange(12) * 3.0))
     nodes, elements, _ = first.mesh.get_data()
     renumbered = np.argsort(order)
@@ -142,6 +191,9 @@ def test_fields_become_initial_states_and_bases_of_bodies_with_other_numbers_of_
     found = MED_FIELD(path, "DISP__", body=body)
     assert np.reshape(found, (-1, 3)) == pytest.approx(given[order], abs=0)
     body.conf = found
+    MED_EXPORT(again, 0, str(tmp_path / "again.med"), attributes=["STRESS"])
+    stress = MED_FIELD(path, "STRESS", body=body)  # follows from the displacements that were read
+    assert max(stress) > 1e4 and MED_FIELD(str(tmp_path / "again.med"), "STRESS", body=body) == pytest.approx(stress, abs=1e-9 * max(stress))
     base = POD_BASE(body, [found])
     reduced = BODY(again, "FINITE_ELEMENT", body.mesh, matter, form="BC-RO", base=base)
     reduced.conf = [*(np.reshape(base[1], (7, -1)) @ found), 1, 0, 0, 0, 1, 0, 0, 0, 1]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from threading import Timer
+
 import numpy as np
 import pytest
 from particle_scene import Scene, wall
 from reference_rows import assembled, load
 from test_contact_problem import stacks
 
+from solfec import BODY, BULK_MATERIAL, GRAVITY, HULL, OUTPUT, RUN, SICONOS_SOLVER, SOLFEC, TRANSLATE
 from solfec.errors import SolfecError
 from solfec.solvers import contact_problem, siconos, siconos_library, siconos_process
 from solfec.solvers.contact_problem import from_matrix
@@ -17,6 +23,9 @@ from solfec.solvers.siconos import SiconosSolver, solve_problem
 from solfec.solvers.siconos_library import SOLVERS
 
 WITHOUT_FAILURES = sorted(set(SOLVERS) - {"NSN_FB"})  # whose assertions stop it where rounding leaves a negative square
+
+
+WITHOUT_LIBRARY = "import os, signal\nimport solfec.solvers.siconos_library as library; library.library = lambda: None\n"
 
 
 @pytest.fixture
@@ -154,14 +163,60 @@ def test_a_missing_library_names_the_package(process):
 
 
 def test_a_library_that_ends_its_process_does_not_end_the_run(process):
-    process(
-        "import os, pickle\n"
-        "answers, requests = os.fdopen({answers}, 'wb'), os.fdopen({requests}, 'rb')\n"
-        "pickle.dump(None, answers); answers.flush(); pickle.load(requests); os.abort()"
-    )
+    process(WITHOUT_LIBRARY + "def solve(*_): os.write(2, b'Assertion failed'); os.abort()\nlibrary.solve = solve\nlibrary.serve({requests}, {answers})")
     for _ in range(2):  # the next problem starts another process
-        with pytest.raises(SolfecError, match="error of its own .signal SIGABRT."):
+        with pytest.raises(SolfecError, match="error of its own .signal SIGABRT.; another solver may do; its last words: Assertion failed"):
             solve_problem(stacks(1), "NSGS", 1e-6)
+
+
+def test_a_process_that_hangs_is_ended_with_its_last_words(process, monkeypatch):
+    process(WITHOUT_LIBRARY + "def solve(*_): os.write(2, b'iteration 7'); os.kill(os.getpid(), signal.SIGSTOP)\nlibrary.solve = solve\nlibrary.serve({requests}, {answers})")
+    hung = siconos_process.running()
+    monkeypatch.setattr(siconos_process, "PATIENCE", 1.5)
+    began = time.monotonic()
+    with pytest.raises(SolfecError, match="gave no sign of life for 1.5 s and was ended; its last words: iteration 7"):
+        solve_problem(stacks(1), "NSGS", 1e-6)
+    assert time.monotonic() - began < 5 and not hung.is_alive
+
+
+def test_a_process_that_has_stopped_takes_no_long_request(process, monkeypatch):
+    process(WITHOUT_LIBRARY + "library.serve({requests}, {answers})")
+    monkeypatch.setattr(siconos_process, "PATIENCE", 1.0)
+    stopped = siconos_process.running()
+    os.kill(stopped._process.pid, signal.SIGSTOP)
+    with pytest.raises(SolfecError, match="gave no sign of life for 1 s"):
+        solve_problem(stacks(12), "NSGS", 1e-6)  # more than a pipe holds
+    assert not stopped.is_alive
+
+
+def test_a_long_solution_is_no_hung_one(process, monkeypatch):
+    process(WITHOUT_LIBRARY + "import time\ndef solve(*_): time.sleep(2.5); return 7, 8\nlibrary.solve = solve\nlibrary.serve({requests}, {answers})")
+    long = siconos_process.running()
+    monkeypatch.setattr(siconos_process, "PATIENCE", 1.5)
+    assert long.solve(1) == (7, 8)
+
+
+@pytest.mark.parametrize(
+    ("signal_number", "message"),
+    [(signal.SIGKILL, "gave up with an error of its own .signal SIGKILL."), (signal.SIGSTOP, "gave no sign of life for 2 s and was ended")],
+    ids=["killed", "hung"],
+)
+def test_a_run_whose_siconos_dies_or_hangs_keeps_its_frames(library, tmp_path, monkeypatch, signal_number, message):
+    monkeypatch.setattr(siconos_process, "PATIENCE", 2.0)
+    solfec = SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "out"))
+    solfec.verbose = "OFF"
+    bulk = BULK_MATERIAL(solfec, density=1000)
+    GRAVITY(solfec, (0, 0, -10))
+    cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    for kind, low in (("OBSTACLE", -1), ("RIGID", 0)):
+        BODY(solfec, kind, TRANSLATE(HULL(cube, 1, 1), (0, 0, low)), bulk)
+    OUTPUT(solfec, 1e-3)
+    Timer(1.0, os.kill, (siconos_process.running()._process.pid, signal_number)).start()
+    began = time.monotonic()
+    with pytest.raises(SolfecError, match=message):
+        RUN(solfec, SICONOS_SOLVER(1e-8, 1000), 1000.0)
+    assert time.monotonic() - began < 10.0
+    assert len(SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "out"), mode="READ")._simulation.reader.times) > 3
 
 
 def test_memory_is_given_back(library):
@@ -198,6 +253,7 @@ def test_every_solver_of_the_library_agrees_or_its_failure_is_told(library, solv
         found = solve_problem(problem, solver, 1e-8, patience=3.0)
     except SolfecError as error:
         assert "gave up with an error of its own" in str(error) or "no answer in 3 s" in str(error)
+        assert not solver.startswith("GAMS") or "its last words: fc3d_gams :: gams was not enabled" in str(error)
         assert solver not in ("NSGS", "VI_EG", "FPP", "EG", "ADMM", "PROX")
         return
     if found.status == "OK":

@@ -21,8 +21,8 @@ VERSION = "0.1.11"  # of compas_lmgc90: names of routines and places in records 
 CONSTANT = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]  # a driven value v(t) = (v0 + v1 cos (v2 t + v3)) min (1, v4 + v5 t)
 BEAT = 1.0  # seconds between signs of life
 
-INNER, OUTER = 50, 500  # sweeps of a block, between which convergence is tested, and blocks at most
-TOLERANCE, RELAXATION, NORM = 1.666e-4, 0.1, b"QM/16"  # all five as in compas_lmgc90
+INNER = 50  # sweeps of a block, between which convergence is tested
+TOLERANCE, RELAXATION, NORM = 1.666e-4, 0.1, b"QM/16"  # all four as in compas_lmgc90
 CUNDALL = 200  # iterations at most towards a common plane
 PARALLEL = 1e-3  # faces are parallel if the cosine of the angle between their normals is farther from -1 by no more than this
 ROOM = 10  # contacts for which LMGC90 has room, over pairs of bodies
@@ -119,14 +119,15 @@ class Library:
         self.call("prprx", self.find, None)
         self.call("inter_meca_handler_3d", "recup_rloc", self.kind)
 
-    def solve(self) -> None:
-        """Compute the reactions by sweeps (nonlinear Gauss-Seidel)."""
+    def solve(self, maxiter: int, alive) -> None:
+        """Compute the reactions by sweeps (nonlinear Gauss-Seidel), at most `maxiter`; call `alive` after each."""
         self.call("nlgs_3d", "set_nlgs_parameter", NORM, TOLERANCE, RELAXATION, length=5)
         self.call("nlgs_3d", "prep_nlgs", True)
         converged = ctypes.c_int(1)
-        for _ in range(OUTER if self.library.lmgc90_get_nb_inters() else 0):  # without contacts it would never count as converged
+        for _ in range(-(-maxiter // INNER) if self.library.lmgc90_get_nb_inters() else 0):  # without contacts it would never count as converged
             for _ in range(INNER):
                 self.call("nlgs_3d", "solve_nlgs", 1)
+                alive()
             self.iterations += INNER
             self.library["__nlgs_3d_MOD_prep_check_nlgs"](ctypes.byref(converged))
             self.call("nlgs_3d", "solve_nlgs", 2)
@@ -141,7 +142,7 @@ class Library:
         self.call("nlgs_3d", "update_tact_behav_nlgs")
         self.call("inter_meca_handler_3d", "stock_rloc", self.kind)
 
-    def step(self) -> None:
+    def step(self, maxiter: int, alive) -> None:
         """Make a step."""
         for module, routine in (
             ("overall", "clean_writing_flags"), ("overall", "time_increment"), ("rbdy3", "increment_rbdy3"), ("rbdy3", "comp_fext_rbdy3"),
@@ -149,7 +150,7 @@ class Library:
         ):  # fmt: skip
             self.call(module, routine)
         self.detect()
-        self.solve()
+        self.solve(maxiter, alive)
         for module, routine in (("rbdy3", "comp_dof_rbdy3"), ("overall", "updt_time_begin"), ("rbdy3", "update_dof_rbdy3")):
             self.call(module, routine)
 
@@ -219,17 +220,22 @@ def start(request: dict, beat) -> dict:
 
 
 def steps(request: dict, beat) -> dict:
-    """Make `count` steps; return centres and frames after each, the interactions of the last one, and the numbers of sweeps and of steps that they left unsolved."""
+    """Make `count` steps of at most `maxiter` sweeps; return centres and frames after each, the interactions of the last one, and the numbers of sweeps and of steps that they left unsolved."""
     library, centres, frames, said = state["library"], [], [], monotonic()
     before, failed = library.iterations, library.unsolved
-    for _ in range(request["count"]):
-        library.step()
-        bodies = library.bodies()
-        centres.append(bodies["centre"])
-        frames.append(bodies["frame"])
+
+    def alive() -> None:
+        nonlocal said
         if monotonic() - said > BEAT:
             said = monotonic()
             beat()
+
+    for _ in range(request["count"]):
+        library.step(request["maxiter"], alive)
+        bodies = library.bodies()
+        centres.append(bodies["centre"])
+        frames.append(bodies["frame"])
+        alive()
     found = library.contacts()
     return {
         "centre": np.array(centres), "frame": np.array(frames), "iterations": library.iterations - before,
