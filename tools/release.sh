@@ -43,8 +43,10 @@ build_wheel() {
     mkdir "$place/merged"
     levels=
     for level in v2 v3 v4; do
+        tune=znver3  # what -march=native makes of v4 there; with generic an array of 8^3 cubes takes 4 % more
+        if [ $level = v2 ]; then tune=generic; fi
         tried "$place/build/bin/python" -m pip wheel --no-deps --no-cache-dir -w "$place/$level" \
-            "-Csetup-args=-Dkernel_flags=['-O3','-march=x86-64-$level','-funroll-loops','-fno-math-errno']" dist/*.tar.gz
+            "-Csetup-args=-Dkernel_flags=['-O3','-march=x86-64-$level','-mtune=$tune','-funroll-loops','-fno-math-errno']" dist/*.tar.gz
         levels="$levels $level=$(ls "$place/$level"/*.whl)"
     done
     # shellcheck disable=SC2086

@@ -405,7 +405,7 @@ contains
     integer(i4), intent(in) :: n
 
     associate (ptr => it%loc%rows%block_ptr)
-      call analyse(n, ptr(0:n), it%loc%blocks%column, it%factor)
+      call analyse(n, ptr(0:n), it%loc%blocks%column, it%factor, affordable)
       it%direct = it%factor%products <= affordable
       if (it%direct) allocate(it%diagonal(3,3,0:n-1), it%matrix(3,3,0:max(ptr(n), 1)-1), it%best(3,0:n-1))
     end associate

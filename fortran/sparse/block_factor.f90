@@ -37,10 +37,13 @@ module block_factor
 contains
 
   !> Computes order and pattern of the factors of a matrix with off-diagonal blocks ptr (0:n), col.
-  subroutine analyse(n, ptr, col, factor)
+  !>
+  !> If more than `most` block products are needed, factor%products tells so, and there is no pattern, which would take much memory.
+  subroutine analyse(n, ptr, col, factor, most)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: ptr(0:n), col(0:*)
     type(block_lu), intent(out) :: factor
+    real(dp), intent(in), optional :: most
     integer(i8), allocatable :: adjacent(:,:)
     integer(i4), allocatable :: degree(:), lowest(:), struct_ptr(:), struct(:), grown(:)
     integer(i8) :: bits
@@ -105,6 +108,9 @@ contains
         lowest(a/64) = minval(degree(64*(a/64):64*(a/64)+63))
       end do
       factor%products = factor%products + real(count - first, dp)**2
+      if (present(most)) then
+        if (factor%products > most) return
+      end if
     end do
     call sort_patterns(n, struct_ptr, struct, factor)
   end subroutine analyse

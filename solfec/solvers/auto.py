@@ -17,7 +17,7 @@ from .constraint_solver import ConstraintSolver
 from .contact_problem import COUNTS, ContactProblem, Islands, Method, joined, summary
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
-from .gauss_seidel import SUSPICIOUS, GaussSeidelSolver
+from .gauss_seidel import PEELING, SUSPICIOUS, GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind, bits_of
 from .newton import NewtonSolver
 from .reduced_rows import CONE_OF_KIND, UNKNOWN, ReducedRows
@@ -33,7 +33,8 @@ BENT = LINKS | DASHPOTS | SPRINGS  # not linear in U
 MASKED = bits_of(kind for kind, family in ROW_FAMILIES.items() if family.masked)
 TREATED = bits_of(np.flatnonzero(CONE_OF_KIND != UNKNOWN)) | SPRINGS | DASHPOTS  # kinds of rows that need no sweeps
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
-NEWTON_MERIT, SMALLEST_MERIT, MOST_NEWTON = 1e-10, 1e-20, 200  # of steps with bonds that peel
+STIFF = "; bonds soften that their neighbours hold, which sweeps cannot follow, and Newton steps cost too much or have failed"
+NEWTON_MERIT, SMALLEST_MERIT, MOST_NEWTON = 1e-10, 1e-20, 1000  # of steps with bonds that peel, in which many may let go one by one
 MOST_UPDATES = 20  # of linearised links and springs
 
 
@@ -177,6 +178,8 @@ class AutoSolver(ConstraintSolver):
             sweeps.epsilon = accuracy
         if report.status in ("OK", "DIVERGED"):  # reactions that are not unique may keep changing
             report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
+        if report.cause == PEELING:  # which sends users to this solver
+            report.cause = STIFF
         self.methods, self.islands = {"GAUSS_SEIDEL": 1}, 1
         self.iterations = dict.fromkeys(COUNTS, 0) | {"sweeps": iterations}
         self.iters, self.error, report.iterations, report.solver = iterations, report.status, iterations, "AUTO"
