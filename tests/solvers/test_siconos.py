@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from threading import Timer
 
 import numpy as np
 import pytest
@@ -25,6 +24,11 @@ from solfec.solvers.siconos_library import SOLVERS
 WITHOUT_FAILURES = sorted(set(SOLVERS) - {"NSN_FB"})  # whose assertions stop it where rounding leaves a negative square
 
 
+FIFTH_ENDS = (
+    "import os\nimport solfec.solvers.siconos_library as library\nsolve, left = library.solve, [5]\n"
+    "def ends(*problem):\n    left[0] -= 1\n    if not left[0]: os.kill(os.getpid(), SIGNAL)\n    return solve(*problem)\n"
+    "library.solve = ends\nlibrary.serve({requests}, {answers})"
+)
 WITHOUT_LIBRARY = "import os, signal\nimport solfec.solvers.siconos_library as library; library.library = lambda: None\n"
 
 
@@ -201,7 +205,8 @@ def test_a_long_solution_is_no_hung_one(process, monkeypatch):
     [(signal.SIGKILL, "gave up with an error of its own .signal SIGKILL."), (signal.SIGSTOP, "gave no sign of life for 2 s and was ended")],
     ids=["killed", "hung"],
 )
-def test_a_run_whose_siconos_dies_or_hangs_keeps_its_frames(library, tmp_path, monkeypatch, signal_number, message):
+def test_a_run_whose_siconos_dies_or_hangs_keeps_its_frames(library, process, tmp_path, monkeypatch, signal_number, message):
+    process(FIFTH_ENDS.replace("SIGNAL", str(int(signal_number))))
     monkeypatch.setattr(siconos_process, "PATIENCE", 2.0)
     solfec = SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "out"))
     solfec.verbose = "OFF"
@@ -211,7 +216,6 @@ def test_a_run_whose_siconos_dies_or_hangs_keeps_its_frames(library, tmp_path, m
     for kind, low in (("OBSTACLE", -1), ("RIGID", 0)):
         BODY(solfec, kind, TRANSLATE(HULL(cube, 1, 1), (0, 0, low)), bulk)
     OUTPUT(solfec, 1e-3)
-    Timer(1.0, os.kill, (siconos_process.running()._process.pid, signal_number)).start()
     began = time.monotonic()
     with pytest.raises(SolfecError, match=message):
         RUN(solfec, SICONOS_SOLVER(1e-8, 1000), 1000.0)
