@@ -111,10 +111,9 @@ def pack(domain, identifiers) -> PackedBodies:
     """Pack bodies of a domain, whose state is that between two steps."""
     bodies = domain.bodies
     ids = np.unique(np.asarray(list(identifiers), np.int64))
-    for identifier in ids.tolist():
-        if not domain.is_alive(identifier):
-            raise SolfecError(f"body {identifier} cannot be packed; the model has no such body")
-    rows = np.array([domain.body_row(identifier) for identifier in ids.tolist()], int)
+    rows = np.searchsorted(bodies.view("id"), ids)
+    for identifier in ids[np.append(bodies.view("id"), -1)[rows] != ids].tolist():
+        raise SolfecError(f"body {identifier} cannot be packed; the model has no such body")
     belonging = BodyRows.of(bodies, domain.geometry)
     packed, counts = {}, {}
     for name, table in belonging.tables.items():

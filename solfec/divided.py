@@ -189,7 +189,7 @@ class Divided:
         bodies.view("owner")[:] = 0
         bodies.owner[moving] = self._tree.leaf_of(centres, ids)
         whole.bodies.view("owner")[:] = bodies.view("owner")
-        self.part = Part(model, world, reach_of(whole, boxes, speeds(bodies)[moving]))
+        self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving]))
         if model is not whole and whole.loads.in_python:
             model.loads.sources.append(SharedLoads(self.part, whole))
         self._solver = self._solver_of_parts()
@@ -204,6 +204,10 @@ class Divided:
         loads, functions = whole.loads, whole.constraints.functions
         others = {id(whole.hooks): Hooks(), id(loads.callbacks): callbacks, id(loads.sources): [callbacks], id(loads.of_step): []}
         return copy.deepcopy(whole, {**others, id(functions): functions})
+
+    def _reach(self, boxes: np.ndarray, speed: np.ndarray) -> float:
+        """Return the reach of parts for moving bodies of boxes (6, n) and speeds (n,)."""
+        return reach_of(self.whole, least_reach(self.whole), boxes, speed)
 
     def _solver_of_parts(self) -> PartSweeps:
         """Return what solves for the reactions in this part together with the others."""
@@ -243,8 +247,9 @@ class Divided:
                 return
         places.owner = owner
         bodies = self.whole.bodies
-        bodies.owner[np.searchsorted(bodies.view("id"), places.ids)] = owner
-        rearrange(part, places, reach_of(self.whole, places.boxes, places.speeds))
+        if part.model is not self.whole:
+            bodies.owner[np.searchsorted(bodies.view("id"), places.ids)] = owner
+        rearrange(part, places, self._reach(places.boxes, places.speeds))
         self._used, self._due = 0.0, False
 
     # --- steps ---------------------------------------------------------------------------------------------
@@ -425,11 +430,11 @@ class Divided:
         self.whole.swallowed = next((one for one in swallowed if one.steps), self.whole.swallowed)
 
 
-def reach_of(whole, boxes: np.ndarray, speed: np.ndarray) -> float:
+def reach_of(whole, least: float, boxes: np.ndarray, speed: np.ndarray) -> float:
     """Return the reach of parts that suits a model with moving bodies of boxes (6, n) and speeds (n,)."""
     width = (boxes[3:] - boxes[:3]).mean(axis=0)
     typical = float(np.median(width)) if width.size else 0.0
-    return max(least_reach(whole), REACH * typical, 4.0 * LASTING * whole.step * float(speed.max(initial=0.0)))
+    return max(least, REACH * typical, 4.0 * LASTING * whole.step * float(speed.max(initial=0.0)))
 
 
 def refuse(solver) -> None:

@@ -15,6 +15,7 @@ from functools import partial
 from threading import get_ident
 from time import perf_counter
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
 from .solvers.local_dynamics import NO_ROLLING
 from .solvers.unsolved import UnsolvedSteps
+from .spread import Spread
 
 PATIENCE = 0.1  # seconds of wall time between checks for the file STOP
 TOLERANCE = 1e-6  # part of a step or interval within which an event is due, because of rounding
@@ -204,6 +206,9 @@ class Simulation:
         self._world = communicator.world()
         self.balancing = partition.Balance()
         self._course: Course | Divided | None = None
+        self.spread = False  # whether each process keeps its own bodies only
+        self._spread: Spread | None = None  # the course of a spread model, which one RUN leaves to the next
+        self._handles: WeakValueDictionary | None = None  # the user's handles, whose identifiers the first RUN changes
         self._advance: Callable[[], None] | None = None  # makes a step in the present run, if not the model itself
         self._frames_elsewhere = 0  # frames that process 0 has written, in other processes
         if mode != "READ" and outpath is not None and check is None and self._world.rank == 0:
@@ -431,12 +436,15 @@ class Simulation:
                 running, end = self._resume(solver, duration)
                 if self.companion is not None:
                     self.companion.go_on()
-            else:
+            requests = Requests(lambda: interruption.signal, self._stop_exists)
+            if not self._continues:
                 domain.initialise()
+                if self.is_spread:
+                    self._course = self._course_of(solver, requests, end)
                 if domain.step_number == 0:
                     self._write()
-            course = self._course = self._course_of(solver, Requests(lambda: interruption.signal, self._stop_exists), end)
-            balance = Balance(domain)
+            course = self._course = self._course or self._course_of(solver, requests, end)
+            balance = None if domain.spread else Balance(domain)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
@@ -498,6 +506,8 @@ class Simulation:
         """Wait for the other processes at the beginning of a RUN; raise SolfecError if one does something else, or if the run cannot be divided."""
         refuse(solver)
         refuse_variant(self.domain, solver)
+        if self.is_spread and self._snapshots:
+            raise SolfecError("RUN: samples of displacements need SOLFEC.spread = 'OFF'")
         if self.companion is not None:
             raise SolfecError("RUN: HYBRID_SOLVER cannot be used by several processes yet; run one process")
         if self._advance is not None:
@@ -509,6 +519,13 @@ class Simulation:
 
     def _course_of(self, solver, requests: Requests, end: float) -> Course | Divided:
         """Return the course of the model: whole, or divided among processes or by colours that do not depend on their number."""
+        if self.is_spread:
+            described = partial(self._described, solver, end)
+            if self._spread is None:
+                self._spread = Spread(self.domain, self._world, solver, self.balancing, requests, described, self._rename)
+            else:
+                self._spread.go_on(solver, self.balancing, requests, described)
+            return self._spread
         coloured = sweeps_by_colours(solver) and solver.colouring == "ON" and is_divisible(self.domain, solver)
         if self._world.size > 1 or (coloured and self._advance is None):
             return Divided(self.domain, self._world, solver, self.balancing, requests, partial(self._described, solver, end))
@@ -519,13 +536,35 @@ class Simulation:
         schedules = [self._output, self._callback and self._callback[0], *(schedule for _, schedule in self._snapshots)]
         times = end, [schedule and schedule.state for schedule in schedules], [snapshots.listed for snapshots, _ in self._snapshots]
         return {
-            "loads, materials or other settings": settings.as_bytes(self.domain, solver),
+            "loads, materials or other settings": settings.as_bytes(self.domain, solver, settings.OF_BODIES if self.is_spread else ()),
             "duration of RUN, or intervals of OUTPUT, CALLBACK or samples": repr(times).encode(),
         }
 
-    def _tell_balance(self, balance: Balance, progress: Progress) -> None:
+    @property
+    def is_spread(self) -> bool:
+        """Whether each of several processes keeps its own bodies only."""
+        return self.spread and self._world.size > 1 and self.mode == "WRITE"
+
+    def note_handle(self, handle) -> None:
+        """Note a handle of the user's, whose identifier the first RUN of a spread model may change."""
+        if self._handles is not None:
+            self._handles[id(handle)] = handle
+
+    def keep_spread(self, spread: bool) -> None:
+        """Choose whether each process keeps its own bodies only (docs/parallel.md, Spread models)."""
+        self.spread = spread
+        self._handles = WeakValueDictionary() if self.is_spread else None
+
+    def _rename(self, bodies: dict[int, int], constraints: dict[int, int]) -> None:
+        """Give the user's handles the identifiers on which processes have agreed."""
+        for handle in list(self._handles.values()) if self._handles is not None else ():
+            handle._id = (bodies if handle.names == "body" else constraints).get(handle._id, handle._id)
+        self._handles = None
+        self.display_points = {bodies[body]: points for body, points in self.display_points.items()}
+
+    def _tell_balance(self, balance: Balance | None, progress: Progress) -> None:
         """Print energy and momentum of the run, and warn if their errors exceed those of the schemes."""
-        figures = balance.figures(self.domain) if self._advance is None else None  # other codes set states after every step
+        figures = balance.figures(self.domain) if balance is not None and self._advance is None else None  # other codes set states after every step
         if figures is None:
             return
         if self.verbose == "ON":
@@ -588,18 +627,17 @@ class Simulation:
         return True, end
 
     def _write(self) -> None:
-        if self._course is not None:
-            self._course.collect()
+        domain = (self._course and self._course.collect()) or self.domain
         if self._writer is None:
             self.domain.fractures.records.clear()  # no results store them
             self._frames_elsewhere += self._world.rank > 0 and self.outpath is not None
             return
         callback = None if self._callback is None else self._callback[0].state
         record = results.RunRecord(self._runs, self._solver, self._output.state, callback, self.companion)
-        self._writer.write_frame(self.domain, record)
-        for phase, seconds in self.domain.timings.items():
+        self._writer.write_frame(domain, record)
+        for phase, seconds in domain.timings.items():
             self._progress.seconds[phase] += seconds
-            self.domain.timings[phase] = 0.0  # frames store seconds since the previous frame
+            domain.timings[phase] = 0.0  # frames store seconds since the previous frame
 
     def _call_back(self) -> bool:
         """Call the callback; return whether the run continues: a returned 0 ends it, in any process, a returned None does not."""

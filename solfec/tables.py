@@ -393,6 +393,18 @@ class Table:
                 origin = origin.reshape(-1, *(1,) * (numbers.ndim - 1))
             numbers[...] = np.where(numbers < 0, numbers, numbers + sign * origin)
 
+    def trim(self) -> None:
+        """Give back the memory of rows that are not in use."""
+        if self.capacity <= max(16, self.n + self.n // 4):
+            return
+        capacity = max(16, self.n)
+        for name, (_, _, fill) in self.COLUMNS.items():
+            vars(self)[name] = enlarged(getattr(self, name), capacity, fill)
+            vars(self)[name][..., self.n :] = fill
+        self.capacity = capacity
+        self.generation += 1
+        self._register()
+
     def nbytes(self) -> int:
         """Memory of all columns, in bytes."""
         return sum(getattr(self, name).nbytes for name in self.COLUMNS)

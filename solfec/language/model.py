@@ -224,6 +224,18 @@ class SOLFEC(Model):
         self._domain.sleeping.setting = setting
 
     @property
+    def spread(self) -> str:
+        """'ON': each of several processes keeps its own bodies only, and may make others than the rest; 'OFF' (default): each has the whole model."""
+        return checks.on_off(self._simulation.spread)
+
+    @spread.setter
+    def spread(self, value: Switch) -> None:
+        spread = checks.switch(value, "spread")
+        if self._domain.bodies.n and spread != self._simulation.spread:
+            raise BadValue("'spread' must be set before the first BODY")
+        self._simulation.keep_spread(spread)
+
+    @property
     def verbose(self) -> str:
         """'ON', 'OFF', or '%' (also for the form with a newline)."""
         return self._simulation.verbose.rstrip("\n")

@@ -165,6 +165,39 @@ class Part:
             model.deleted_bodies = deleted
         self.settle()
 
+    @classmethod
+    def of_made(cls, model, world: Communicator) -> Part:
+        """Return a part whose model has what this process has made, with identifiers on which all agree; it still is to be arranged and settled."""
+        check(model)
+        part = cls.__new__(cls)
+        part.model, part.world = model, world
+        model.bodies.rank = world.rank
+        part.elsewhere, part.lost, part.opening = SharedJoints(part), np.zeros(0, np.int64), []
+        part.ended = np.zeros(0, int)
+        part._note_constraints()
+        part._first_triples = None
+        found = world.gathered((part.links, part._linking, part.driven, part.linked, part.breakable, part.looped.size))
+        part._linking, first = np.unique(np.concatenate([one[1] for one in found]), return_index=True)
+        part.links = np.concatenate([one[0] for one in found], axis=1)[:, first]
+        part.driven = np.unique(np.concatenate([one[2] for one in found]))
+        part.linked, part.breakable = (any(one[k] for one in found) for k in (3, 4))
+        if any(one[5] for one in found):
+            raise SolfecError("RUN: joints in loops, whose reactions one process shares, need SOLFEC.spread = 'OFF'")
+        part.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
+        model.states.update_shapes()
+        return part
+
+    def drop(self, gone: np.ndarray) -> None:
+        """Forget bodies, given by identifiers, that have been removed from all parts."""
+        for plan in (self._sent, self._received):
+            plan.update({rank: listed[~np.isin(listed, gone)] for rank, listed in plan.items()})
+        self.links, self._linking = (column[..., ~np.isin(self.links, gone).any(axis=0)] for column in (self.links, self._linking))
+        start, used = self._start_of, self.used
+        self.settle()
+        known = self.model.bodies.view("id")
+        self._start = start[1][:, np.searchsorted(start[0], known)]
+        self._start_of, self.used = (known.copy(), self._start), used
+
     def arrange(self, places: Places, reach: float) -> np.ndarray:
         """Choose the bodies to hold and the lists of what is exchanged; return a mask of the former.
 
@@ -226,9 +259,11 @@ class Part:
         self.sizes = int(np.count_nonzero(self.mine)), int(bodies.view("primitive_count")[self.mine].sum())
         size = bodies.view("kind"), bodies.view("node_count"), bodies.view("mode_count")
         self.spans = {"conf": (bodies.view("conf_ptr").copy(), conf_triples(*size)), "velo": (bodies.view("velo_ptr").copy(), velo_triples(*size))}
-        ids, first = self._first_triples
-        self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
+        if self._first_triples is not None:
+            ids, first = self._first_triples
+            self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
         self._start = bodies.view("extents").copy()
+        self._start_of = bodies.view("id").copy(), self._start
         if bodies.finite_elements is not None:
             bodies.finite_elements.current = False  # strains of copies were not
         self.used, self.jump = 0.0, np.zeros(bodies.n)

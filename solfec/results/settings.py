@@ -8,6 +8,7 @@ has edited the input, and the input's hold.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 
 import numpy as np
@@ -87,10 +88,16 @@ def describe(domain, functions: Functions, solver=None) -> dict:
     return json.loads(json.dumps(described))
 
 
-def as_bytes(domain, solver=None) -> bytes:
-    """Return all settings, and the time series and curves that they refer to, as bytes; equal models give equal bytes."""
+#: Settings that belong to bodies.
+OF_BODIES = ("point loads", "pressures", "load functions", "joints")
+
+
+def as_bytes(domain, solver=None, but: Sequence[str] = ()) -> bytes:
+    """Return all settings `but` those left out, and time series and curves to which all refer, as bytes; equal models give equal bytes."""
     functions = Functions()
-    described = json.dumps(describe(domain, functions, solver))
+    described = json.dumps({name: value for name, value in describe(domain, functions, solver).items() if name not in but})
+    if but:
+        return described.encode()
     return described.encode() + b"".join(array.tobytes() for array in functions.take_fresh(0))
 
 

@@ -1,0 +1,209 @@
+"""The course of a spread model: every process has its own bodies and copies of those near them, and none has the whole model.
+
+Processes make different bodies, or all the same ones.  RUN agrees on identifiers, divides the bodies and sends them to their owners.  The model of
+the input is the part of this process from then on.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import numpy as np
+
+from . import body_packing, kept_memory
+from .body_rows import BodyRows
+from .divided import Divided, Requests, is_solved_together, reach_of, refuse, refuse_variant, sweeps_by_colours
+from .errors import SolfecError
+from .kinds import BodyKind
+from .migration import constraint_ends
+from .parallel.part import Part, Places, least_reach, speeds
+from .parallel.partition import Balance, Partition
+from .renumbering import agree, digests_of_bodies
+from .solvers.penalty import PenaltySolver
+
+LEFT_OFF = "with SOLFEC.spread = 'ON'"
+
+
+class Spread(Divided):
+    """The course of a spread model; parameters are those of `Divided`, with the model that this process has made, and `renamed` of `agree`.
+
+    Raises
+    ------
+    SolfecError
+        The model or the solver needs a process that has the whole model, or processes have made what cannot belong together.
+    """
+
+    def __init__(self, whole, world, solver, balance: Balance, requests: Requests, described: Callable[[], dict[str, bytes]], renamed):
+        self._renamed = renamed
+        super().__init__(whole, world, solver, balance, requests, described)
+        self._note()
+
+    def _contents(self):
+        """Yield what must be equal in all processes."""
+        model = self.whole
+        yield "time and step", repr((model.step, model.time, model.step_number)).encode()
+        yield from self._described().items()
+
+    def divide(self) -> None:
+        """Agree on identifiers, and send bodies to their owners."""
+        whole, world = self.whole, self.world
+        refuse_spread(whole, self.solver)
+        whole.settle()
+        if whole.step_number:
+            refuse_different(whole, world)
+            common, joined = np.ones(whole.bodies.n, bool), np.ones(whole.constraints.n, bool)
+        else:
+            common, joined = agree(whole, world, self._renamed)
+        whole.spread = True
+        self._next_id = whole.constraints.next_id
+        part = self.part = Part.of_made(whole, world)
+        moving = whole.bodies.view("kind") != BodyKind.OBSTACLE
+        places = part.places(moving & ~common if world.rank else moving)
+        places = Places.joined(world.gathered(places))
+        self._tree = Partition(places.centres, places.ids, places.weights, world.size)
+        places.owner = self._tree.leaf_of(places.centres, places.ids)
+        self._deal(places, moving, common, joined)
+        self._solver = self._solver_of_parts()
+        self._looks, self._due, self._used = 0, False, 0.0
+        self._load, self._sent = self._work(), world.traffic.sent
+
+    def _deal(self, places: Places, moving: np.ndarray, common: np.ndarray, joined: np.ndarray) -> None:
+        """Send what this process alone has made to those who hold it, and remove what it does not hold."""
+        part, model, world = self.part, self.whole, self.world
+        reach = self._reach(places.boxes, places.speeds)
+        holders = [places.ids[held] for held in part.held(places, reach)]
+        ids, ends = model.bodies.view("id"), constraint_ends(model)
+        mine, empty = ~common, np.zeros(model.constraints.n, bool)
+        guarded = np.append(~joined, np.zeros(model.constraints.n - joined.size, bool))
+        parcels = []
+        for rank in range(world.size):
+            wanted = (np.isin(ends, holders[rank]) | ~np.isin(ends, places.ids)).all(axis=0)
+            bodies = None
+            if rank != world.rank and (chosen := mine & (np.isin(ids, holders[rank]) | ~moving)).any():
+                bodies = model.pack_bodies(ids[chosen])
+                bodies.constraints, bodies.factor = body_packing.pack_constraints(model, empty), None
+            parcels.append((bodies, body_packing.pack_constraints(model, wanted & (guarded | (rank == world.rank)))))
+        held = part.arrange(places, reach)
+        deleted = model.deleted_bodies
+        model.remove_bodies(moving & ~np.isin(ids, places.ids[held]))
+        received = world.dealt(parcels)
+        del parcels
+        for bodies, _ in received:
+            if bodies is not None:
+                model.unpack_bodies(bodies)
+        body_packing.replace_constraints(model, body_packing.joined_constraints([packed for _, packed in received]))
+        model.deleted_bodies = deleted
+        model.constraints.next_id = self._next_id
+        del received
+        for table in (*BodyRows.of(model.bodies, model.geometry).tables.values(), model.constraints):
+            table.trim()
+        part.settle()
+        kept_memory.give_back()
+
+    def _reach(self, boxes: np.ndarray, speed: np.ndarray) -> float:
+        """Return the reach of parts: distances of detection are the largest of all processes."""
+        least = float(self.world.largest(np.array([least_reach(self.whole)]))[0])
+        return reach_of(self.whole, least, boxes, speed)
+
+    def go_on(self, solver, balance: Balance, requests: Requests, described: Callable[[], dict[str, bytes]]) -> None:
+        """Begin another RUN of the same parts."""
+        self.solver, self.balance, self.requests, self._described = solver, balance, requests, described
+        self.signal, self.stop = None, False
+        refuse_spread(self.whole, solver)
+        self._refuse_changes()
+        self._compare()
+        self._solver = self._solver_of_parts()
+
+    def _change_bodies(self) -> None:
+        """Remove bodies that have left the scene from all parts."""
+        whole = self.whole
+        gone = np.unique(np.concatenate(self.world.gathered(self.part.lost)))
+        if worst := self.worst:
+            whole.report.worst = "" if whole.report.status == "OK" else worst()
+        deleted = whole.deleted_bodies
+        outside = np.isin(whole.bodies.view("id"), gone)
+        whole.remove_bodies(outside)
+        whole.note_lost(gone)
+        whole.deleted_bodies = deleted + gone.size
+        self.part.drop(gone)
+        self._solver = self._solver_of_parts()
+        self._note()
+
+    # --- what the input and results get ----------------------------------------------------------------------
+
+    def collect(self):
+        """Return the whole model in process 0, for a frame, and None in others."""
+        model, part = self.whole, self.part
+        bodies = model.pack_bodies(model.bodies.view("id")[part.owned])
+        bodies.constraints = body_packing.pack_constraints(model, np.zeros(model.constraints.n, bool))
+        constraints = body_packing.pack_constraints(model, part.counts(np.arange(model.constraints.n)))
+        found = self.world.collected((bodies, constraints, dict(model.timings)))
+        model.timings.update({clock: 0.0 for clock in model.timings})
+        if found is None:
+            return None
+        frame = copy.deepcopy(model)
+        frame.spread, frame.bodies.rank, frame.report = False, -1, model.report
+        frame.remove_bodies(part.moving)
+        for one, _, _ in found:
+            frame.unpack_bodies(one)
+        body_packing.replace_constraints(frame, body_packing.joined_constraints([one for _, one, _ in found]))
+        frame.deleted_bodies, frame.constraints.next_id, frame.next_body_id = model.deleted_bodies, model.constraints.next_id, model.next_body_id
+        frame.timings.update({clock: max(times[clock] for _, _, times in found) for clock in frame.timings})
+        return frame
+
+    def show(self) -> None:
+        """Bring shapes up to date, for functions of the user, which see what this process has."""
+        self.whole.states.update_shapes()
+
+    def take(self) -> None:
+        """Refuse changes by functions of the user."""
+        self._refuse_changes()
+
+    def end(self) -> None:
+        """End the course; the model stays as it is spread."""
+        self.show()
+        self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
+        self._note()
+        self.requests, self._described = Requests(lambda: None, lambda: False), dict
+
+    def _note(self) -> None:
+        """Note what only RUN may change."""
+        self._noted = self._state()
+
+    def _state(self) -> tuple:
+        model = self.whole
+        return model.next_body_id, model.bodies.n, model.deleted_bodies, model.state_changes, model.constraints.user_count
+
+    def _refuse_changes(self) -> None:
+        """Raise SolfecError, in all processes, if one has changed bodies or constraints."""
+        changed = self.world.gathered(self._state() != self._noted)
+        if any(changed):
+            raise SolfecError(
+                f"bodies, their states or constraints were changed in process {changed.index(True)} after the model had been spread; "
+                "change them before the first RUN, or leave SOLFEC.spread = 'OFF'"
+            )
+
+
+def refuse_spread(model, solver) -> None:
+    """Raise SolfecError for models and solvers that need a process with the whole model."""
+    refuse(model, solver)
+    refuse_variant(model, solver)
+    refused = {
+        "cracks": bool(model.cracks.of_body),
+        "fracture checks": bool(model.bodies.view("fracture_check").any()),
+        "joint_correction = 'ON'": model.joint_correction,
+        "a QUASI_STATIC analysis, or bodies of scheme 'DEF_LIM' or in a reduced base": is_solved_together(model),
+    }
+    for what, present in refused.items():
+        if present:
+            raise SolfecError(f"RUN: {what} cannot be run {LEFT_OFF}, since one process needs the whole model")
+    if not (isinstance(solver, PenaltySolver) or sweeps_by_colours(solver)):
+        raise SolfecError(f"RUN: {solver.command} solves for all reactions in one process; {LEFT_OFF} take PENALTY_SOLVER, or plain sweeps of GAUSS_SEIDEL_SOLVER")
+
+
+def refuse_different(model, world) -> None:
+    """Raise SolfecError unless all processes have made the same bodies."""
+    made = world.gathered(digests_of_bodies(model).tobytes())
+    if any(one != made[0] for one in made):
+        raise SolfecError("RUN: a run is continued (-c) from bodies that every process makes; leave guards by RANK () out when it is continued")
