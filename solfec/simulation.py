@@ -627,7 +627,10 @@ class Simulation:
         return True, end
 
     def _write(self) -> None:
-        domain = (self._course and self._course.collect()) or self.domain
+        shown = None
+        if self._course is not None and (self.outpath is not None or not self.is_spread):
+            shown = self._course.collect()
+        domain = shown or self.domain
         if self._writer is None:
             self.domain.fractures.records.clear()  # no results store them
             self._frames_elsewhere += self._world.rank > 0 and self.outpath is not None

@@ -15,7 +15,7 @@ from . import body_packing, kept_memory
 from .body_rows import BodyRows
 from .divided import Divided, Requests, is_solved_together, reach_of, refuse, refuse_variant, sweeps_by_colours
 from .errors import SolfecError
-from .kinds import BodyKind
+from .kinds import BodyKind, ConstraintKind, Motor
 from .migration import constraint_ends
 from .parallel.part import Part, Places, least_reach, speeds
 from .parallel.partition import Balance, Partition
@@ -187,9 +187,10 @@ class Spread(Divided):
 
 def refuse_spread(model, solver) -> None:
     """Raise SolfecError for models and solvers that need a process with the whole model."""
-    refuse(model, solver)
+    refuse(solver)
     refuse_variant(model, solver)
     refused = {
+        "Python functions within a step (of forces, springs, motors, or SOLFEC.before_motion and its like)": has_functions(model),
         "cracks": bool(model.cracks.of_body),
         "fracture checks": bool(model.bodies.view("fracture_check").any()),
         "joint_correction = 'ON'": model.joint_correction,
@@ -200,6 +201,14 @@ def refuse_spread(model, solver) -> None:
             raise SolfecError(f"RUN: {what} cannot be run {LEFT_OFF}, since one process needs the whole model")
     if not (isinstance(solver, PenaltySolver) or sweeps_by_colours(solver)):
         raise SolfecError(f"RUN: {solver.command} solves for all reactions in one process; {LEFT_OFF} take PENALTY_SOLVER, or plain sweeps of GAUSS_SEIDEL_SOLVER")
+
+
+def has_functions(model) -> bool:
+    """Whether a step calls functions of the user."""
+    constraints, users = model.constraints, slice(0, model.constraints.user_count)
+    springs = (constraints.kind[users] == ConstraintKind.SPRING) & (constraints.curve[users] < 0)
+    motors = constraints.motor[users] & Motor.CALLED
+    return bool(model.hooks) or model.loads.in_python or bool(springs.any() or motors.any())
 
 
 def refuse_different(model, world) -> None:

@@ -104,7 +104,7 @@ class Digests:
 
     def add(self, column: np.ndarray, first: np.ndarray | None = None, count: np.ndarray | None = None) -> None:
         """Add a column (..., m); the rows of each thing begin at `first` (n,) and are `count` (n,) in number, one row each by default."""
-        flat = column.reshape(-1, column.shape[-1])
+        flat = column.reshape(int(np.prod(column.shape[:-1])), column.shape[-1])
         many = np.ones(len(self.values), int) if count is None else count
         start = np.arange(len(self.values)) if first is None else first
         owner = np.repeat(np.arange(len(many)), many)

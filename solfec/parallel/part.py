@@ -168,7 +168,6 @@ class Part:
     @classmethod
     def of_made(cls, model, world: Communicator) -> Part:
         """Return a part whose model has what this process has made, with identifiers on which all agree; it still is to be arranged and settled."""
-        check(model)
         part = cls.__new__(cls)
         part.model, part.world = model, world
         model.bodies.rank = world.rank
@@ -181,6 +180,7 @@ class Part:
         part.links = np.concatenate([one[0] for one in found], axis=1)[:, first]
         part.driven = np.unique(np.concatenate([one[2] for one in found]))
         part.linked, part.breakable = (any(one[k] for one in found) for k in (3, 4))
+        part.sprung = part.motored = False
         if any(one[5] for one in found):
             raise SolfecError("RUN: joints in loops, whose reactions one process shares, need SOLFEC.spread = 'OFF'")
         part.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
