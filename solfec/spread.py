@@ -73,33 +73,46 @@ class Spread(Divided):
         part, model, world = self.part, self.whole, self.world
         reach = self._reach(places.boxes, places.speeds)
         holders = [places.ids[held] for held in part.held(places, reach)]
-        ids, ends = model.bodies.view("id"), constraint_ends(model)
-        mine, empty = ~common, np.zeros(model.constraints.n, bool)
+        ends = constraint_ends(model)
         guarded = np.append(~joined, np.zeros(model.constraints.n - joined.size, bool))
         parcels = []
-        for rank in range(world.size):
-            wanted = (np.isin(ends, holders[rank]) | ~np.isin(ends, places.ids)).all(axis=0)
-            bodies = None
-            if rank != world.rank and (chosen := mine & (np.isin(ids, holders[rank]) | ~moving)).any():
-                bodies = model.pack_bodies(ids[chosen])
-                bodies.constraints, bodies.factor = body_packing.pack_constraints(model, empty), None
-            parcels.append((bodies, body_packing.pack_constraints(model, wanted & (guarded | (rank == world.rank)))))
-        held = part.arrange(places, reach)
-        deleted = model.deleted_bodies
-        model.remove_bodies(moving & ~np.isin(ids, places.ids[held]))
-        received = world.dealt(parcels)
-        del parcels
-        for bodies, _ in received:
-            if bodies is not None:
-                model.unpack_bodies(bodies)
-        body_packing.replace_constraints(model, body_packing.joined_constraints([packed for _, packed in received]))
+        for rank, there in enumerate(holders):
+            wanted = (np.isin(ends, there) | ~np.isin(ends, places.ids)).all(axis=0)
+            parcels.append(body_packing.pack_constraints(model, wanted & (guarded | (rank == world.rank))))
+        part.arrange(places, reach)
+        ids, deleted = model.bodies.view("id").copy(), model.deleted_bodies
+        self._keep(places, np.append(holders[world.rank], ids[~common]))
+        self._send_bodies(places, holders, ids[~common], ids[~common & ~moving])
+        self._keep(places, holders[world.rank])
+        constraints = body_packing.joined_constraints(world.dealt(parcels))
+        body_packing.replace_constraints(model, constraints)
         model.deleted_bodies = deleted
         model.constraints.next_id = self._next_id
-        del received
         for table in (*BodyRows.of(model.bodies, model.geometry).tables.values(), model.constraints):
             table.trim()
         part.settle()
         kept_memory.give_back()
+
+    def _send_bodies(self, places: Places, holders: list[np.ndarray], made: np.ndarray, still: np.ndarray) -> None:
+        """Send bodies that only this process has made, those that stand `still` to all: one process after the other, so that little memory is taken."""
+        model, world = self.whole, self.world
+        for distance in range(1, world.size):
+            target, parcels = (world.rank + distance) % world.size, [None] * world.size
+            chosen = np.union1d(np.intersect1d(made, holders[target]), still)
+            if chosen.size:
+                parcels[target] = model.pack_bodies(chosen)
+                empty = np.zeros(model.constraints.n, bool)
+                parcels[target].constraints, parcels[target].factor = body_packing.pack_constraints(model, empty), None
+            for bodies in world.dealt(parcels):
+                if bodies is not None:
+                    model.unpack_bodies(bodies)
+            later = [holders[(world.rank + further) % world.size] for further in range(distance + 1, world.size)]
+            self._keep(places, np.concatenate([holders[world.rank], *(np.intersect1d(made, there) for there in later)]))
+
+    def _keep(self, places: Places, ids: np.ndarray) -> None:
+        """Remove moving bodies other than these from the model."""
+        known = self.whole.bodies.view("id")
+        self.whole.remove_bodies(np.isin(known, places.ids) & ~np.isin(known, ids))
 
     def _reach(self, boxes: np.ndarray, speed: np.ndarray) -> float:
         """Return the reach of parts: distances of detection are the largest of all processes."""
