@@ -50,6 +50,7 @@ class Spread(Divided):
         whole, world = self.whole, self.world
         refuse_spread(whole, self.solver)
         whole.settle()
+        self._margin = whole.settings.margin  # before parts have looked at sizes, as the first frame has it
         if whole.step_number:
             refuse_different(whole, world)
             common, joined = np.ones(whole.bodies.n, bool), np.ones(whole.constraints.n, bool)
@@ -58,6 +59,8 @@ class Spread(Divided):
         whole.spread = True
         self._next_id = whole.constraints.next_id
         part = self.part = Part.of_made(whole, world)
+        if part.linked and whole.joint_correction:
+            raise SolfecError(f"RUN: every process needs the gaps of all joints to correct them; {LEFT_OFF} take SOLFEC.joint_correction = 'OFF'")
         moving = whole.bodies.view("kind") != BodyKind.OBSTACLE
         places = part.places(moving & ~common if world.rank else moving)
         places = Places.joined(world.gathered(places))
@@ -161,6 +164,9 @@ class Spread(Divided):
         for one, _, _ in found:
             frame.unpack_bodies(one)
         body_packing.replace_constraints(frame, body_packing.joined_constraints([one for _, one, _ in found]))
+        if model.settings.follows_speed:
+            frame.settings.suit(frame.geometry)
+            vars(frame.settings)["margin"] = frame.settings.margin if model.step_number else self._margin
         frame.deleted_bodies, frame.constraints.next_id, frame.next_body_id = model.deleted_bodies, model.constraints.next_id, model.next_body_id
         frame.timings.update({clock: max(times[clock] for _, _, times in found) for clock in frame.timings})
         return frame
@@ -206,7 +212,6 @@ def refuse_spread(model, solver) -> None:
         "Python functions within a step (of forces, springs, motors, or SOLFEC.before_motion and its like)": has_functions(model),
         "cracks": bool(model.cracks.of_body),
         "fracture checks": bool(model.bodies.view("fracture_check").any()),
-        "joint_correction = 'ON'": model.joint_correction,
         "a QUASI_STATIC analysis, or bodies of scheme 'DEF_LIM' or in a reduced base": is_solved_together(model),
     }
     for what, present in refused.items():

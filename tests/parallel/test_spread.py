@@ -77,6 +77,31 @@ def test_bodies_that_processes_make_apart_move_as_in_one_that_makes_all(serial, 
 
 
 @pytest.mark.slow
+def test_manifold_contacts_and_soft_bodies_of_several_processes(tmp_path):
+    """Boxes whose margins follow from sizes that no process knows all of, pseudo-rigid and finite element ones among them."""
+    needs_mpi()
+    script = SCENE.replace("'out/heap')", "'out/heap', contacts = 'MANIFOLD')").replace("    if n == 8: FIX_POINT (ball, ball.center)\n", "")
+    script = script.replace("      link = PUT_RIGID_LINK (ball, made[-1][1], ball.center, made[-1][1].center)\n", "")
+    script = script.replace("'RIGID', SPHERE (", "['PSEUDO_RIGID', 'RIGID'][n %% 2], SPHERE (") + """
+nodes = [c for z in (0, 1, 2) for c in [(0,0,z), (1,0,z), (1,1,z), (0,1,z)]]
+elements = [8, 0, 1, 2, 3, 4, 5, 6, 7, 0, 8, 4, 5, 6, 7, 8, 9, 10, 11, 0]
+for n in range (0, 18, 5):
+  if mine (n):
+    mesh = MESH (sum ([[0.2 * x - 2.5, 0.2 * y + 0.1 * n - 2, 0.2 * z + 0.001 * n + 0.001] for x, y, z in nodes], []), elements, 3)
+    body = BODY (solfec, 'FINITE_ELEMENT', mesh, bulk)
+  if mine (n + 1): BODY (solfec, 'RIGID', box ((-2.6, 0.1 * n - 2, 0.42 + 0.001 * n), (0.2 + 0.01 * n, 0.2, 0.1)), bulk)
+RUN (solfec, solver, 0.04)
+"""
+    directories = [tmp_path / name for name in ("one", "two", "three")]
+    for count, directory in enumerate(directories, 1):
+        directory.mkdir()
+        given = script % ("all" if count == 1 else "blocks")
+        run_serially(directory, given) if count == 1 else run(count, directory, given)
+    one, two, three = map(data, directories)
+    assert differences(two, three) == [] and differences(one, two) == []
+
+
+@pytest.mark.slow
 def test_bodies_that_leave_the_scene_are_gone_in_all_processes(tmp_path):
     needs_mpi()
     directories = [tmp_path / name for name in ("one", "many")]
