@@ -8,20 +8,25 @@ from hashlib import blake2b
 import numpy as np
 
 from .body_rows import BodyRows
-from .parallel.numbering import Digests, Numbers, agreed
+from .parallel.numbering import Digests, Numbers, agreed, mixed
 
-#: Columns in which bodies are compared, of the tables that hold them.
-BODIES = {
-    "BodyTable": ("kind", "scheme", "form", "law", "material", "selfcontact", "fracture_check", "damping", "mass", "volume", "centre", "tensor", "momentum"),
+#: Columns that tell bodies apart, of the tables that hold them, and those in which bodies that are told apart by nothing must agree.
+PLACES = {
+    "BodyTable": ("kind", "volume", "centre"),
+    "VertexTable": ("reference",),
+    "PrimitiveTable": ("kind", "radius", "radii", "orientation"),
+}
+CONTENTS = {
+    "BodyTable": ("scheme", "form", "law", "material", "rotation_disabled", "selfcontact", "fracture_check", "enhanced", "conserving", "damping", "mass", "tensor", "momentum"),
     "ConfigurationTable": ("conf",),
     "TripleTable": ("velo",),
-    "VertexTable": ("reference",),
-    "PrimitiveTable": ("kind", "volume_id", "surface", "radius", "radii", "orientation"),
+    "PrimitiveTable": ("volume_id", "surface"),
 }
-CONSTRAINTS = (
-    "kind", "slot", "master_point", "slave_point", "base", "length", "strength", "value", "direction", "update", "limits", "dashpot", "axes", "gearing",
-    "motor", "drive", "implicit",
-)  # fmt: skip
+#: The same of constraints.
+ENDS = ("kind", "slot", "master_point", "slave_point", "direction", "axes", "motor")
+LAWS = ("base", "length", "strength", "value", "update", "limits", "dashpot", "gearing", "drive", "implicit")
+LOADS = ("kind", "point", "direction", "value")
+PRESSURES = ("value", "surface", "area", "moment")
 
 
 def agree(domain, world, renamed: Callable[[dict[int, int], dict[int, int]], object]) -> tuple[np.ndarray, np.ndarray]:
@@ -44,42 +49,89 @@ def agree(domain, world, renamed: Callable[[dict[int, int], dict[int, int]], obj
     SolfecError
         In all processes: several, but not all have made a thing.
     """
-    numbers = agreed(world, digests_of_bodies(domain), "body")
+    numbers = agreed(world, *digests_of_bodies(domain), "body")
     bodies = _number_bodies(domain, numbers)
-    joints = agreed(world, digests_of_constraints(domain), "constraint")
+    _join_exclusions(domain, world, bodies)
+    joints = agreed(world, *digests_of_constraints(domain), "constraint")
     renamed(bodies, _number_constraints(domain, joints))
+    for known in (domain.joints.labels, domain.joints.commands):
+        for others in world.gathered(known):
+            known.update(others)
     return numbers.common, joints.common
 
 
-def digests_of_bodies(domain) -> np.ndarray:
-    """Return digests (n,) of what bodies are and where."""
+def digests_of_bodies(domain) -> tuple[np.ndarray, np.ndarray]:
+    """Return digests (n,) of what bodies are and where, and of their state, loads, materials and labels."""
     bodies = domain.bodies
-    belonging, digests = BodyRows.of(bodies, domain.geometry), Digests(bodies.n)
-    for name, columns in BODIES.items():
+    belonging, both = BodyRows.of(bodies, domain.geometry), (Digests(bodies.n), Digests(bodies.n))
+    for digests, listed in zip(both, (PLACES, CONTENTS), strict=True):
+        for name, columns in listed.items():
+            for column in columns:
+                digests.add(belonging.tables[name].view(column), belonging.first[name], belonging.count[name])
+    places, contents = (digests.values for digests in both)
+    for identifier, mesh in bodies.meshes.items():
+        places[bodies.row_of(identifier)] ^= _digest_of(mesh.elements.tobytes())
+    for identifier, label in domain.body_labels.items():
+        contents[bodies.row_of(identifier)] ^= _digest_of(label.encode())
+    _add_loads(domain.loads, contents)
+    return places, contents
+
+
+def _digest_of(data: bytes) -> np.uint64:
+    """Return a number that depends on all bytes."""
+    return np.frombuffer(blake2b(data, digest_size=8).digest(), np.uint64)[0]
+
+
+def _add_loads(loads, digests: np.ndarray) -> None:
+    """Add loads to the digests (n,) of their bodies."""
+    points, pressures = loads.table, loads.pressures.table
+    series = np.append([_digest_of(b"".join(np.asarray(knots).tobytes() for knots in loads.series.knots(row))) for row in range(loads.series.n)], 0).astype(np.uint64)
+    for table, columns in ((points, LOADS), (pressures, PRESSURES)):
+        of_loads = Digests(table.n)
         for column in columns:
-            digests.add(belonging.tables[name].view(column), belonging.first[name], belonging.count[name])
-    for identifier in (*domain.body_labels, *bodies.meshes):
-        said = blake2b(domain.body_labels.get(identifier, "").encode(), digest_size=8)
-        if identifier in bodies.meshes:
-            said.update(bodies.meshes[identifier].elements.tobytes())
-        digests.values[bodies.row_of(identifier)] ^= np.frombuffer(said.digest(), np.uint64)[0]
-    return digests.values
+            of_loads.add(table.view(column))
+        if table is pressures:
+            for column in ("node", "weight"):
+                of_loads.add(loads.pressures.nodes.view(column), table.view("node_ptr"), table.view("node_count"))
+        np.add.at(digests, table.view("body"), mixed(of_loads.values ^ series[table.view("series")]))
 
 
-def digests_of_constraints(domain) -> np.ndarray:
-    """Return digests (n,) of what the constraints of the user are, and on which bodies they act."""
+def _join_exclusions(domain, world, new: dict[int, int]) -> None:
+    """Give bodies that do not touch one another their new identifiers, and all processes the pairs of all."""
+    settings = domain.settings
+    renamed = np.vectorize(lambda body: new.get(body, 0), otypes=[np.int64])
+    for name, listed, rows in (("excluded_bodies", settings.excluded_bodies, (0, 1)), ("excluded_parts", settings.excluded_parts, (0, 2))):
+        pairs = listed.copy()
+        if pairs.size:
+            pairs[rows, :] = renamed(pairs[rows, :])
+        pairs = np.concatenate(world.gathered(pairs[:, (pairs[rows, :] > 0).all(axis=0)]), axis=1)  # 0: the body has been deleted
+        if pairs.size:
+            half = len(pairs) // 2
+            swapped = (pairs[0] > pairs[half]) | (pairs[0] == pairs[half]) & (pairs[half - 1] > pairs[-1])
+            pairs[:, swapped] = np.roll(pairs[:, swapped], half, axis=0)
+        if pairs.size or listed.size:
+            setattr(settings, name, np.asfortranarray(np.unique(pairs, axis=1)))
+
+
+def digests_of_constraints(domain) -> tuple[np.ndarray, np.ndarray]:
+    """Return digests (n,) of what the user's constraints are and on which points of which bodies they act, and of all else."""
     constraints, users = domain.constraints, slice(0, domain.constraints.user_count)
-    digests, ids = Digests(users.stop), np.append(domain.bodies.view("id"), 0)
-    for column in CONSTRAINTS:
-        digests.add(getattr(constraints, column)[..., users])
+    both, ids = (Digests(users.stop), Digests(users.stop)), np.append(domain.bodies.view("id"), 0)
+    for digests, columns in zip(both, (ENDS, LAWS), strict=True):
+        for column in columns:
+            digests.add(getattr(constraints, column)[..., users])
     for side in ("master", "slave"):
-        digests.add(ids[getattr(constraints, side)[users]])
+        both[0].add(ids[getattr(constraints, side)[users]])
     own = constraints.id[users]
     for relatives in (constraints.joint[users], constraints.geared[..., users]):
-        digests.add(np.where(relatives > 0, own - relatives, -1))
-    for rows in (constraints.series_rows[..., users], constraints.curve[users]):
-        digests.add((rows >= 0).astype(np.int64))
-    return digests.values
+        both[0].add(np.where(relatives > 0, own - relatives, -1))
+    functions = [
+        np.append([_digest_of(b"".join(np.asarray(knots).tobytes() for knots in table.knots(row))) for row in range(table.n)], 0).astype(np.uint64)
+        for table in (constraints.series, constraints.curves)
+    ]
+    for rows, known in ((constraints.series_rows[..., users], functions[0]), (constraints.curve[users], functions[1])):
+        both[1].add(known[rows])
+    return both[0].values, both[1].values
 
 
 def _number_bodies(domain, numbers: Numbers) -> dict[int, int]:

@@ -536,7 +536,7 @@ class Simulation:
         schedules = [self._output, self._callback and self._callback[0], *(schedule for _, schedule in self._snapshots)]
         times = end, [schedule and schedule.state for schedule in schedules], [snapshots.listed for snapshots, _ in self._snapshots]
         return {
-            "loads, materials or other settings": settings.as_bytes(self.domain, solver, settings.OF_BODIES if self.is_spread else ()),
+            "loads, materials or other settings": (settings.common_bytes if self.is_spread else settings.as_bytes)(self.domain, solver),
             "duration of RUN, or intervals of OUTPUT, CALLBACK or samples": repr(times).encode(),
         }
 

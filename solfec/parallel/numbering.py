@@ -35,13 +35,23 @@ class Numbers:
     total: int
 
 
-def agreed(world: Communicator, digests: np.ndarray, name: str) -> Numbers:
-    """Number things by digests (n,) of what they are, in the order in which this process has made them.
+def agreed(world: Communicator, digests: np.ndarray, contents: np.ndarray, name: str) -> Numbers:
+    """Number things in the order in which this process has made them.
+
+    Parameters
+    ----------
+    world : Communicator
+    digests : ndarray (n,) of uint64
+        Of what tells things apart: things of equal digests are one thing.
+    contents : ndarray (n,) of uint64
+        Digests of all else, which must be equal where processes have made one thing.
+    name : str
+        What the things are, for messages.
 
     Raises
     ------
     SolfecError
-        In all processes alike: several, but not all of them have made a thing, or common things are in another order; `name` says what it is.
+        In all processes alike: several, but not all of them have made a thing, or they have given it different contents, or common things are in another order.
     """
     made = [_distinct(one) for one in world.gathered(digests)]
     size, ends = len(made), np.cumsum([one.size for one in made])
@@ -61,6 +71,7 @@ def agreed(world: Communicator, digests: np.ndarray, name: str) -> Numbers:
         if not np.array_equal(kinds[rank][common[rank]], order):
             raise SolfecError(f"RUN: processes 0 and {rank} have made what they have in common in different order; {name} by {name}, it must be the same")
     mine = common[world.rank]
+    _refuse_different(world, contents[mine], np.flatnonzero(mine), name)
     gaps = order.size + 1  # before, between and behind common things
     between = np.array([np.bincount(np.cumsum(one)[~one], minlength=gaps) for one in common])  # (size, gaps)
     before = np.cumsum(between.T.ravel()) - between.T.ravel()
@@ -72,6 +83,19 @@ def agreed(world: Communicator, digests: np.ndarray, name: str) -> Numbers:
     own = np.flatnonzero(~mine)
     number[own] = first[gap[own]] + np.arange(own.size) - np.searchsorted(gap[own], gap[own])
     return Numbers(number, mine, int(ends[-1]) - (size - 1) * order.size)
+
+
+def _refuse_different(world: Communicator, contents: np.ndarray, numbers: np.ndarray, name: str) -> None:
+    """Raise SolfecError unless common things, which are so many `numbers` of this process, have the same contents in all processes."""
+    given = world.gathered(contents)
+    for rank, others in enumerate(given):
+        differing = np.flatnonzero(others != given[0])
+        if differing.size:
+            place = world.gathered(int(numbers[differing[0]]) + 1)[0]
+            raise SolfecError(
+                f"RUN: all processes have made the same {name} (number {place} of process 0), but processes 0 and {rank} differ in its state, loads, "
+                f"material or other data; what all make, all must treat alike"
+            )
 
 
 def _distinct(digests: np.ndarray) -> np.ndarray:
