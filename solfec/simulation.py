@@ -627,17 +627,19 @@ class Simulation:
         return True, end
 
     def _write(self) -> None:
-        shown = None
-        if self._course is not None and (self.outpath is not None or not self.is_spread):
-            shown = self._course.collect()
-        domain = shown or self.domain
+        domain, pieces = self.domain, None
+        if self.is_spread and self._course is not None:
+            pieces = self._course.collect() if self.outpath is not None else None
+            domain = pieces.domain if pieces else domain
+        elif self._course is not None:
+            self._course.collect()
         if self._writer is None:
             self.domain.fractures.records.clear()  # no results store them
             self._frames_elsewhere += self._world.rank > 0 and self.outpath is not None
             return
         callback = None if self._callback is None else self._callback[0].state
         record = results.RunRecord(self._runs, self._solver, self._output.state, callback, self.companion)
-        self._writer.write_frame(domain, record)
+        self._writer.write_frame(domain, record, pieces)
         for phase, seconds in domain.timings.items():
             self._progress.seconds[phase] += seconds
             domain.timings[phase] = 0.0  # frames store seconds since the previous frame

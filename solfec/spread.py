@@ -6,7 +6,6 @@ the input is the part of this process from then on.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 
 import numpy as np
@@ -21,6 +20,7 @@ from .parallel.part import Part, Places, least_reach, speeds
 from .parallel.partition import Balance, Partition
 from .renumbering import agree, digests_of_bodies
 from .solvers.penalty import PenaltySolver
+from .spread_frames import SpreadFrame
 
 LEFT_OFF = "with SOLFEC.spread = 'ON'"
 
@@ -87,8 +87,7 @@ class Spread(Divided):
         self._keep(places, np.append(holders[world.rank], ids[~common]))
         self._send_bodies(places, holders, ids[~common], ids[~common & ~moving])
         self._keep(places, holders[world.rank])
-        constraints = body_packing.joined_constraints(world.dealt(parcels))
-        body_packing.replace_constraints(model, constraints)
+        body_packing.replace_constraints(model, world.dealt(parcels))
         model.deleted_bodies = deleted
         model.constraints.next_id = self._next_id
         for table in (*BodyRows.of(model.bodies, model.geometry).tables.values(), model.constraints):
@@ -148,28 +147,16 @@ class Spread(Divided):
 
     # --- what the input and results get ----------------------------------------------------------------------
 
-    def collect(self):
-        """Return the whole model in process 0, for a frame, and None in others."""
-        model, part = self.whole, self.part
-        bodies = model.pack_bodies(model.bodies.view("id")[part.owned])
-        bodies.constraints = body_packing.pack_constraints(model, np.zeros(model.constraints.n, bool))
-        constraints = body_packing.pack_constraints(model, part.counts(np.arange(model.constraints.n)))
-        found = self.world.collected((bodies, constraints, dict(model.timings)))
-        model.timings.update({clock: 0.0 for clock in model.timings})
-        if found is None:
-            return None
-        frame = copy.deepcopy(model)
-        frame.spread, frame.bodies.rank, frame.report = False, -1, model.report
-        frame.remove_bodies(part.moving)
-        for one, _, _ in found:
-            frame.unpack_bodies(one)
-        body_packing.replace_constraints(frame, body_packing.joined_constraints([one for _, one, _ in found]))
-        if model.settings.follows_speed:
-            frame.settings.suit(frame.geometry)
-            vars(frame.settings)["margin"] = frame.settings.margin if model.step_number else self._margin
-        frame.deleted_bodies, frame.constraints.next_id, frame.next_body_id = model.deleted_bodies, model.constraints.next_id, model.next_body_id
-        frame.timings.update({clock: max(times[clock] for _, _, times in found) for clock in frame.timings})
-        return frame
+    def collect(self) -> SpreadFrame | None:
+        """Return a frame in process 0; in others send what process 0 writes, and return None."""
+        settings, margin = self.whole.settings, None
+        if settings.follows_speed:
+            margin = float(self.world.largest(np.array([settings.margin]))[0]) if self.whole.step_number else self._margin
+        frame = SpreadFrame(self.part, self.world, margin)
+        if self.world.rank == 0:
+            return frame
+        frame.serve()
+        return None
 
     def show(self) -> None:
         """Bring shapes up to date, for functions of the user, which see what this process has."""

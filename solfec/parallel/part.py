@@ -187,8 +187,15 @@ class Part:
         model.states.update_shapes()
         return part
 
+    @property
+    def everyone(self) -> tuple[np.ndarray, np.ndarray]:
+        """Identifiers of the moving bodies of all processes, and ranks of their owners."""
+        return self._owners
+
     def drop(self, gone: np.ndarray) -> None:
         """Forget bodies, given by identifiers, that have been removed from all parts."""
+        stays = ~np.isin(self._owners[0], gone)
+        self._owners = self._owners[0][stays], self._owners[1][stays]
         for plan in (self._sent, self._received):
             plan.update({rank: listed[~np.isin(listed, gone)] for rank, listed in plan.items()})
         self.links, self._linking = (column[..., ~np.isin(self.links, gone).any(axis=0)] for column in (self.links, self._linking))

@@ -97,6 +97,17 @@ class FrameFile:
             self._file.append(record)
             self._waiting += len(record)
 
+    def begin_spilling(self) -> None:
+        """Prepare for a frame of which parts are written before it is complete (`spill`); nothing has been appended yet."""
+        if self._file.records:
+            self.flush()
+        self._changed = True
+
+    def spill(self, least: int = 0) -> None:
+        """Write the rows of an incomplete frame, if they are that many bytes; they do not count before `commit`, which gives them to readers."""
+        if self.columns.size > least:
+            self.columns.write([])
+
     def flush(self) -> None:
         """Put all frames into the datasets."""
         if self.columns.fresh or self._file.records or self._changed:

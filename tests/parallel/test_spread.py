@@ -194,7 +194,7 @@ def test_each_process_needs_the_memory_of_its_part(tmp_path, guard):
 
 def numbers(several):
     """Numbers, what is common, and totals of the things (integers) that so many processes have made."""
-    found = spmd(len(several), lambda world: agreed(world, np.array(several[world.rank], np.uint64), "body"))
+    found = spmd(len(several), lambda world: agreed(world, np.array(several[world.rank], np.uint64), np.array(several[world.rank], np.uint64), "body"))
     assert len({one.total for one in found}) == 1
     return [one.number.tolist() for one in found], found[0].common.tolist(), found[0].total
 
