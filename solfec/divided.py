@@ -125,7 +125,7 @@ class Divided:
             if differing:
                 raise SolfecError(
                     f"RUN: processes 0 and {rank} have made different models: they differ in {', '.join(differing)}; "
-                    "every process must make the same model (RANK () is for printing and writing)"
+                    "every process must make the same model, or SOLFEC.spread = 'ON' lets each make its own bodies (docs/parallel.md)"
                 )
 
     def _contents(self) -> Iterator[tuple[str, bytes]]:

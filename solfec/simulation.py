@@ -35,7 +35,7 @@ from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
 from .solvers.local_dynamics import NO_ROLLING
 from .solvers.unsolved import UnsolvedSteps
-from .spread import Spread
+from .spread import Spread, join
 
 PATIENCE = 0.1  # seconds of wall time between checks for the file STOP
 TOLERANCE = 1e-6  # part of a step or interval within which an event is due, because of rounding
@@ -433,6 +433,8 @@ class Simulation:
             running, end = True, domain.time + duration
             self._discard_stale_stop()  # before the first frame, by which others see that the run has begun
             if self._continues:
+                if self.is_spread:
+                    join(domain, self._world, solver, self._rename)
                 running, end = self._resume(solver, duration)
                 if self.companion is not None:
                     self.companion.go_on()
@@ -448,7 +450,9 @@ class Simulation:
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
-            progress.begin(domain, max(end - domain.time, 0.0))
+            progress.begin(domain, max(end - domain.time, 0.0), course.totals if self.is_spread else None)
+            if self.is_spread and self.verbose == "ON" and domain.step_number == 0:
+                progress.note(f"spread: all of {self._world.size} processes have made {course.common} of these bodies, one each the others")
             written, looked, patience, advance = domain.step_number, perf_counter(), min(PATIENCE, progress.interval), course.advance
             while running and domain.time < end - TOLERANCE * domain.step:
                 self._nothing_due_before = self._quiet_until(end)
@@ -490,7 +494,7 @@ class Simulation:
             progress.end(domain, course.statistics)
             self._tell_balance(balance, progress)
             if self.verbose == "ON":
-                for text in filter(None, (averaged_points.told(domain), domain.shares.told())):
+                for text in filter(None, (averaged_points.told(course.averaged if self.is_spread else averaged_points.pairs(domain)), domain.shares.told())):
                     progress.note(text)
             interruption.honour()
 

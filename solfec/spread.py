@@ -6,11 +6,12 @@ the input is the part of this process from then on.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import numpy as np
 
-from . import body_packing, kept_memory
+from . import averaged_points, body_packing, kept_memory
 from .body_rows import BodyRows
 from .divided import Divided, Requests, is_solved_together, reach_of, refuse, refuse_variant, sweeps_by_colours
 from .errors import SolfecError
@@ -18,15 +19,24 @@ from .kinds import BodyKind, ConstraintKind, Motor
 from .migration import constraint_ends
 from .parallel.part import Part, Places, least_reach, speeds
 from .parallel.partition import Balance, Partition
-from .renumbering import agree, digests_of_bodies
+from .renumbering import agree
 from .solvers.penalty import PenaltySolver
-from .spread_frames import SpreadFrame
+from .spread_frames import SpreadFrame, packed_alone
 
 LEFT_OFF = "with SOLFEC.spread = 'ON'"
 
 
 class Spread(Divided):
     """The course of a spread model; parameters are those of `Divided`, with the model that this process has made, and `renamed` of `agree`.
+
+    Attributes
+    ----------
+    totals : tuple
+        Numbers of bodies by their kind, and of degrees of freedom.
+    common : int
+        Number of bodies that all processes have made.
+    averaged : list of tuple of int
+        Pairs of bodies that rock on one point (averaged_points), at the end of a run.
 
     Raises
     ------
@@ -51,8 +61,7 @@ class Spread(Divided):
         refuse_spread(whole, self.solver)
         whole.settle()
         self._margin = whole.settings.margin  # before parts have looked at sizes, as the first frame has it
-        if whole.step_number:
-            refuse_different(whole, world)
+        if whole.step_number:  # the run is continued, and processes have joined their models
             common, joined = np.ones(whole.bodies.n, bool), np.ones(whole.constraints.n, bool)
         else:
             common, joined = agree(whole, world, self._renamed)
@@ -67,9 +76,17 @@ class Spread(Divided):
         self._tree = Partition(places.centres, places.ids, places.weights, world.size)
         places.owner = self._tree.leaf_of(places.centres, places.ids)
         self._deal(places, moving, common, joined)
+        self._count(int(np.count_nonzero(common)), world)
         self._solver = self._solver_of_parts()
         self._looks, self._due, self._used = 0, False, 0.0
         self._load, self._sent = self._work(), world.traffic.sent
+
+    def _count(self, common: int, world) -> None:
+        """Count the bodies of all processes."""
+        bodies, mine = self.whole.bodies, self.part.mine
+        counts = np.bincount(bodies.view("kind")[mine], minlength=len(BodyKind))
+        *kinds, triples = world.total(np.append(counts, self.part.spans["velo"][1][mine].sum()).astype(np.int64)).tolist()
+        self.totals, self.common = (dict(zip(BodyKind, kinds)), 3 * triples), common
 
     def _deal(self, places: Places, moving: np.ndarray, common: np.ndarray, joined: np.ndarray) -> None:
         """Send what this process alone has made to those who hold it, and remove what it does not hold."""
@@ -102,9 +119,7 @@ class Spread(Divided):
             target, parcels = (world.rank + distance) % world.size, [None] * world.size
             chosen = np.union1d(np.intersect1d(made, holders[target]), still)
             if chosen.size:
-                parcels[target] = model.pack_bodies(chosen)
-                empty = np.zeros(model.constraints.n, bool)
-                parcels[target].constraints, parcels[target].factor = body_packing.pack_constraints(model, empty), None
+                parcels[target] = packed_alone(model, chosen)
             for bodies in world.dealt(parcels):
                 if bodies is not None:
                     model.unpack_bodies(bodies)
@@ -171,6 +186,9 @@ class Spread(Divided):
         self.show()
         self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
         self._note()
+        found = self.world.gathered((averaged_points.pairs(self.whole), copy.copy(self.whole.swallowed)))
+        self.averaged = sorted(set().union(*(pairs for pairs, _ in found)))
+        self.whole.swallowed = next((one for _, one in found if one.steps), self.whole.swallowed)
         self.requests, self._described = Requests(lambda: None, lambda: False), dict
 
     def _note(self) -> None:
@@ -216,8 +234,29 @@ def has_functions(model) -> bool:
     return bool(model.hooks) or model.loads.in_python or bool(springs.any() or motors.any())
 
 
-def refuse_different(model, world) -> None:
-    """Raise SolfecError unless all processes have made the same bodies."""
-    made = world.gathered(digests_of_bodies(model).tobytes())
-    if any(one != made[0] for one in made):
-        raise SolfecError("RUN: a run is continued (-c) from bodies that every process makes; leave guards by RANK () out when it is continued")
+def join(whole, world, solver, renamed) -> None:
+    """Give every process the bodies and constraints that others have made, so that all can read the state of a run that is continued.
+
+    Parameters
+    ----------
+    whole : Domain
+        What this process has made.
+    world : Communicator
+    solver : object
+    renamed : callable
+        As in `renumbering.agree`.
+    """
+    refuse_spread(whole, solver)
+    whole.settle()
+    common, joined = agree(whole, world, renamed)
+    following = whole.next_body_id, whole.constraints.next_id
+    everything = np.ones(whole.constraints.n, bool)
+    constraints = body_packing.pack_constraints(whole, everything)
+    apart = world.gathered(body_packing.pack_constraints(whole, ~joined))
+    mine = packed_alone(whole, whole.bodies.view("id")[~common])
+    for rank in range(world.size):  # one after the other, so that little memory is taken
+        bodies = world.gathered(mine if rank == world.rank else None)[rank]
+        if rank != world.rank:
+            whole.unpack_bodies(bodies)
+    body_packing.replace_constraints(whole, [constraints, *(others for rank, others in enumerate(apart) if rank != world.rank)])
+    whole.next_body_id, whole.constraints.next_id = following

@@ -58,7 +58,7 @@ class SpreadFrame:
             acted[rows] = True
         for side in ("master", "slave"):  # also of constraints that other processes count
             acted[model.constraints.view(side)[: model.constraints.user_count]] = True
-        return _packed(model, model.bodies.view("id")[acted[:-1] & part.mine])
+        return packed_alone(model, model.bodies.view("id")[acted[:-1] & part.mine])
 
     def _domain_of(self, known: list, margin: float | None):
         """Return a model without contacts, with the bodies on which loads and constraints of the user act."""
@@ -80,7 +80,7 @@ class SpreadFrame:
         for first in range(0, self._ids.size, BODIES):
             chosen = self._ids[first : first + BODIES]
             low, high = np.searchsorted(mine, (chosen[0], chosen[-1] + 1))
-            found = self._world.collected(_packed(model, mine[low:high]) if high > low else None)
+            found = self._world.collected(packed_alone(model, mine[low:high]) if high > low else None)
             if found is not None:
                 yield self._piece(found)
 
@@ -122,7 +122,7 @@ def emptied(model):
     return result
 
 
-def _packed(model, ids: np.ndarray) -> body_packing.PackedBodies:
+def packed_alone(model, ids: np.ndarray) -> body_packing.PackedBodies:
     """Pack bodies without the constraints on them."""
     packed = model.pack_bodies(ids)
     packed.constraints, packed.factor = body_packing.pack_constraints(model, np.zeros(model.constraints.n, bool)), None

@@ -233,6 +233,8 @@ class SOLFEC(Model):
         spread = checks.switch(value, "spread")
         if self._domain.bodies.n and spread != self._simulation.spread:
             raise BadValue("'spread' must be set before the first BODY")
+        if spread and self._simulation.mode == "READ" and world().size > 1:
+            raise BadValue("'spread' is for runs; results are read by one process, without mpiexec")
         self._simulation.keep_spread(spread)
 
     @property
