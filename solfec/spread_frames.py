@@ -13,7 +13,7 @@ from .constraints.table import ConstraintTable
 from .contact.geometry import Geometry
 from .results.records import constraint_records
 
-BODIES, CONTACTS = 1 << 13, 1 << 15  # in a piece; some megabytes
+BODIES, CONTACTS = 1 << 12, 1 << 13  # in a piece; some megabytes
 
 
 class SpreadFrame:
@@ -74,23 +74,21 @@ class SpreadFrame:
         return domain
 
     def bodies(self) -> Iterator:
-        """Yield models of some bodies each."""
-        model, part = self._part.model, self._part
+        """Yield one model again and again, each time with other bodies, without garbage in between: models are full of circular references."""
+        model, part, piece = self._part.model, self._part, None
         mine = model.bodies.view("id")[part.mine]
         for first in range(0, self._ids.size, BODIES):
             chosen = self._ids[first : first + BODIES]
             low, high = np.searchsorted(mine, (chosen[0], chosen[-1] + 1))
             found = self._world.collected(packed_alone(model, mine[low:high]) if high > low else None)
-            if found is not None:
-                yield self._piece(found)
-
-    def _piece(self, found: list):
-        """Return a model of the bodies that processes have sent."""
-        piece = emptied(self._part.model)
-        for bodies in found:
-            if bodies is not None:
-                piece.unpack_bodies(bodies)
-        return piece
+            if found is None:
+                continue
+            piece = piece or emptied(model)
+            piece.remove_bodies(np.ones(piece.bodies.n, bool))
+            for bodies in found:
+                if bodies is not None:
+                    piece.unpack_bodies(bodies)
+            yield piece
 
     def contacts(self) -> Iterator[np.ndarray]:
         """Yield records of some contacts each."""

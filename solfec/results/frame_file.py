@@ -103,10 +103,9 @@ class FrameFile:
             self.flush()
         self._changed = True
 
-    def spill(self, least: int = 0) -> None:
-        """Write the rows of an incomplete frame, if they are that many bytes; they do not count before `commit`, which gives them to readers."""
-        if self.columns.size > least:
-            self.columns.write([])
+    def spill(self) -> None:
+        """Write the rows of an incomplete frame, which may change then; they do not count before `commit`."""
+        self.columns.write([])
 
     def flush(self) -> None:
         """Put all frames into the datasets."""

@@ -11,8 +11,6 @@ from ..kinds import Energy
 from ..parallel.numbering import mixed
 from . import layout
 
-AT_ONCE = 1 << 24  # bytes of rows that wait until they are written
-
 
 class Pieces(Protocol):
     """Bodies and contacts of a frame.
@@ -26,7 +24,7 @@ class Pieces(Protocol):
     sizes: tuple[int, int, int]
 
     def bodies(self) -> Iterator:
-        """Yield domains without constraints, whose bodies are those of the frame, by ascending identifiers."""
+        """Yield domains without constraints, whose bodies are those of the frame, by ascending identifiers; each may use the memory of the one before."""
 
     def contacts(self) -> Iterator[np.ndarray]:
         """Yield records (`layout.CONSTRAINT`) of the contacts, by ascending identifiers."""

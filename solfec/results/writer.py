@@ -20,7 +20,7 @@ from .bases import BaseRows
 from .frame_file import FrameFile, finish_interrupted
 from .functions import Functions
 from .journal import Busy, journal_path
-from .pieces import AT_ONCE, Listing, Pieces
+from .pieces import Listing, Pieces
 from .reader import DAMAGE, ResultsReader
 from .records import RunRecord, constraint_records, describe_step, user_records, version
 from .validation import Checks, refuse_foreign
@@ -427,7 +427,7 @@ class ResultsWriter:
             born += self._store_model(piece)
             self._listing.add(piece.bodies, columns["model/bodies"])
             self._store_states(piece.bodies)
-            self._out.spill(AT_ONCE)
+            self._out.spill()
         changed, energy = self._listing.end()
         if changed:
             self._list_first = columns["frames/body_lists"].append(self._listing.listed)
@@ -440,7 +440,7 @@ class ResultsWriter:
         for records in pieces.contacts():
             count, least = count + len(records), min(least, records["gap"].min(initial=np.inf))
             columns["frames/constraints"].append(records)
-            self._out.spill(AT_ONCE)
+            self._out.spill()
         energy[Energy.CONTACT], energy[Energy.FRICTION] = domain.contact_energy, domain.friction_energy
         return born, {"contacts": count, "minimum_gap": least if count else 0.0, "energy": energy}
 
