@@ -1,9 +1,9 @@
 """Measures the largest memory of every process.  Run: python benchmarks/memory_per_rank.py [--spheres M] [--made all|apart] [--whole] [--frame] [count ...]  (needs MPI).
 
-Each count of processes makes a block of about M spheres, or of M per process with `--each`, which touch their neighbours (three contacts for each),
-and makes a few steps of it.  Prints for each count, in MB, the most that a process had beside the interpreter and MPI: when bodies are made; while the first RUN
-has divided them and makes its steps; and in use at the end.  `--made apart`: each process makes its slabs of the block; `all`: all make all.  `--whole`:
-without SOLFEC.spread.  `--frame`: RUN writes frames.  Times say little where processes share cores.
+Each count of processes makes a block of about M spheres, or of K per process with `--each K`, and takes a few steps.  A sphere touches five others, as in a
+random packing at rest, or with `--dense` six.  Prints for each count, in MB, what processes have beside the interpreter and MPI: the most when bodies are made,
+and in all; in use at the end.  `--made apart`: each process makes its slabs of the block; `all`: all make all.  `--whole`: without SOLFEC.spread.
+`--frame`: RUN writes frames, which process 0 does.  Times say little where processes share cores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def used ():
   with open ('/proc/self/status') as status: return next (int (line.split ()[1]) / 1024 for line in status if line.startswith ('VmRSS'))
 def most (): return largest_memory () / 2**20
 import solfec.results
-slabs, wide, spread, apart, frame, steps = [int (word) for word in NON_SOLFEC_ARGV ()]
+slabs, wide, dense, spread, apart, frame, steps = [int (word) for word in NON_SOLFEC_ARGV ()]
 base, began = used (), time.perf_counter ()
 solfec = SOLFEC ('DYNAMIC', 1E-4, 'out/block') if frame else SOLFEC ('DYNAMIC', 1E-4)
 solfec.verbose = 'OFF'
@@ -37,7 +37,7 @@ for i in range (slabs):
   if not apart or i * NCPU () // slabs == RANK ():
     for j in range (wide):
       for k in range (wide):
-        BODY (solfec, 'RIGID', SPHERE ((i*0.999, j*0.999, k*0.999), 0.5, 1, 1), bulk)
+        BODY (solfec, 'RIGID', SPHERE ((i*0.999, j*0.999, k*0.999 + (0 if dense else 0.01 * (k // 2))), 0.5, 1, 1), bulk)
 made = most ()
 solver = GAUSS_SEIDEL_SOLVER (1E-3, 5)
 solver.colouring = 'ON'
@@ -48,10 +48,10 @@ open ('memory%d' % RANK (), 'w').write ('%g %g %g %g %g %d %d' % (made - base, m
 """
 
 
-def measure(count: int, slabs: int, wide: int, spread: bool, apart: bool, frame: bool, steps: int) -> list[list[float]]:
+def measure(count: int, slabs: int, wide: int, dense: bool, spread: bool, apart: bool, frame: bool, steps: int) -> list[list[float]]:
     """Return for each process: MB when made, most, in use at the end; seconds to make and to run; constraints and bodies that it has."""
     launcher = [str(Path(sys.executable).parent / "mpiexec"), "-n", str(count)] if count > 1 else []
-    words = [slabs, wide, int(spread), int(apart), int(frame), steps]
+    words = [slabs, wide, int(dense), int(spread), int(apart), int(frame), steps]
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "input.py").write_text(INPUT)
         command = [*launcher, sys.executable, "-m", "solfec.cli", "-w", "--quiet", "input.py", *map(str, words)]
@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--spheres", type=int, default=80000)
     parser.add_argument("--each", type=int, help="spheres per process, in slabs")
     parser.add_argument("--made", choices=("all", "apart"), default="apart")
+    parser.add_argument("--dense", action="store_true")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--frame", action="store_true")
     parser.add_argument("--steps", type=int, default=3)
@@ -74,7 +75,7 @@ def main() -> None:
         total = given.each * count if given.each else given.spheres
         wide = max(1, round(total ** (1 / 3)))
         slabs = max(count, round(total / wide**2))
-        found = measure(count, slabs, wide, not given.whole, given.made == "apart", given.frame, given.steps)
+        found = measure(count, slabs, wide, given.dense, not given.whole, given.made == "apart", given.frame, given.steps)
         columns = list(zip(*found))
         made, most, end = (max(column) for column in columns[:3])
         rest = f"{min(columns[0]):.0f}, {min(columns[1]):.0f}; {max(columns[3]):.0f}, {max(columns[4]):.0f}"

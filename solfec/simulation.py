@@ -15,7 +15,6 @@ from functools import partial
 from threading import get_ident
 from time import perf_counter
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -35,7 +34,7 @@ from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
 from .solvers.local_dynamics import NO_ROLLING
 from .solvers.unsolved import UnsolvedSteps
-from .spread import Spread, join
+from .spreading import Spreading
 
 PATIENCE = 0.1  # seconds of wall time between checks for the file STOP
 TOLERANCE = 1e-6  # part of a step or interval within which an event is due, because of rounding
@@ -206,9 +205,7 @@ class Simulation:
         self._world = communicator.world()
         self.balancing = partition.Balance()
         self._course: Course | Divided | None = None
-        self.spread = False  # whether each process keeps its own bodies only
-        self._spread: Spread | None = None  # the course of a spread model, which one RUN leaves to the next
-        self._handles: WeakValueDictionary | None = None  # the user's handles, whose identifiers the first RUN changes
+        self.spreading = Spreading(self._world.size, self.mode == "WRITE")
         self._advance: Callable[[], None] | None = None  # makes a step in the present run, if not the model itself
         self._frames_elsewhere = 0  # frames that process 0 has written, in other processes
         if mode != "READ" and outpath is not None and check is None and self._world.rank == 0:
@@ -433,15 +430,14 @@ class Simulation:
             running, end = True, domain.time + duration
             self._discard_stale_stop()  # before the first frame, by which others see that the run has begun
             if self._continues:
-                if self.is_spread:
-                    join(domain, self._world, solver, self._rename)
+                self.spreading.join(self, self._world, solver)
                 running, end = self._resume(solver, duration)
                 if self.companion is not None:
                     self.companion.go_on()
             requests = Requests(lambda: interruption.signal, self._stop_exists)
             if not self._continues:
                 domain.initialise()
-                if self.is_spread:
+                if self.spreading.on:
                     self._course = self._course_of(solver, requests, end)
                 if domain.step_number == 0:
                     self._write()
@@ -450,9 +446,9 @@ class Simulation:
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
-            progress.begin(domain, max(end - domain.time, 0.0), course.totals if self.is_spread else None)
-            if self.is_spread and self.verbose == "ON" and domain.step_number == 0:
-                progress.note(f"spread: all of {self._world.size} processes have made {course.common} of these bodies, one each the others")
+            progress.begin(domain, max(end - domain.time, 0.0), course.totals if self.spreading.on else None)
+            if self.verbose == "ON" and (text := self.spreading.told(domain)):
+                progress.note(text)
             written, looked, patience, advance = domain.step_number, perf_counter(), min(PATIENCE, progress.interval), course.advance
             while running and domain.time < end - TOLERANCE * domain.step:
                 self._nothing_due_before = self._quiet_until(end)
@@ -494,7 +490,7 @@ class Simulation:
             progress.end(domain, course.statistics)
             self._tell_balance(balance, progress)
             if self.verbose == "ON":
-                for text in filter(None, (averaged_points.told(course.averaged if self.is_spread else averaged_points.pairs(domain)), domain.shares.told())):
+                for text in filter(None, (averaged_points.told(course.averaged if self.spreading.on else averaged_points.pairs(domain)), domain.shares.told())):
                     progress.note(text)
             interruption.honour()
 
@@ -510,8 +506,6 @@ class Simulation:
         """Wait for the other processes at the beginning of a RUN; raise SolfecError if one does something else, or if the run cannot be divided."""
         refuse(solver)
         refuse_variant(self.domain, solver)
-        if self.is_spread and self._snapshots:
-            raise SolfecError("RUN: samples of displacements need SOLFEC.spread = 'OFF'")
         if self.companion is not None:
             raise SolfecError("RUN: HYBRID_SOLVER cannot be used by several processes yet; run one process")
         if self._advance is not None:
@@ -523,13 +517,8 @@ class Simulation:
 
     def _course_of(self, solver, requests: Requests, end: float) -> Course | Divided:
         """Return the course of the model: whole, or divided among processes or by colours that do not depend on their number."""
-        if self.is_spread:
-            described = partial(self._described, solver, end)
-            if self._spread is None:
-                self._spread = Spread(self.domain, self._world, solver, self.balancing, requests, described, self._rename)
-            else:
-                self._spread.go_on(solver, self.balancing, requests, described)
-            return self._spread
+        if self.spreading.on:
+            return self.spreading.course(self, self._world, solver, requests, partial(self._described, solver, end))
         coloured = sweeps_by_colours(solver) and solver.colouring == "ON" and is_divisible(self.domain, solver)
         if self._world.size > 1 or (coloured and self._advance is None):
             return Divided(self.domain, self._world, solver, self.balancing, requests, partial(self._described, solver, end))
@@ -540,31 +529,14 @@ class Simulation:
         schedules = [self._output, self._callback and self._callback[0], *(schedule for _, schedule in self._snapshots)]
         times = end, [schedule and schedule.state for schedule in schedules], [snapshots.listed for snapshots, _ in self._snapshots]
         return {
-            "loads, materials or other settings": (settings.common_bytes if self.is_spread else settings.as_bytes)(self.domain, solver),
+            "loads, materials or other settings": (settings.common_bytes if self.spreading.on else settings.as_bytes)(self.domain, solver),
             "duration of RUN, or intervals of OUTPUT, CALLBACK or samples": repr(times).encode(),
         }
 
     @property
-    def is_spread(self) -> bool:
-        """Whether each of several processes keeps its own bodies only."""
-        return self.spread and self._world.size > 1 and self.mode == "WRITE"
-
-    def note_handle(self, handle) -> None:
-        """Note a handle of the user's, whose identifier the first RUN of a spread model may change."""
-        if self._handles is not None:
-            self._handles[id(handle)] = handle
-
-    def keep_spread(self, spread: bool) -> None:
-        """Choose whether each process keeps its own bodies only (docs/parallel.md, Spread models)."""
-        self.spread = spread
-        self._handles = WeakValueDictionary() if self.is_spread else None
-
-    def _rename(self, bodies: dict[int, int], constraints: dict[int, int]) -> None:
-        """Give the user's handles the identifiers on which processes have agreed."""
-        for handle in list(self._handles.values()) if self._handles is not None else ():
-            handle._id = (bodies if handle.names == "body" else constraints).get(handle._id, handle._id)
-        self._handles = None
-        self.display_points = {bodies[body]: points for body, points in self.display_points.items()}
+    def sampled(self) -> bool:
+        """Whether displacements are sampled in a run."""
+        return bool(self._snapshots)
 
     def _tell_balance(self, balance: Balance | None, progress: Progress) -> None:
         """Print energy and momentum of the run, and warn if their errors exceed those of the schemes."""
@@ -632,7 +604,7 @@ class Simulation:
 
     def _write(self) -> None:
         domain, pieces = self.domain, None
-        if self.is_spread and self._course is not None:
+        if self.spreading.on and self._course is not None:
             pieces = self._course.collect() if self.outpath is not None else None
             domain = pieces.domain if pieces else domain
         elif self._course is not None:

@@ -13,11 +13,19 @@ import numpy as np
 
 from . import averaged_points, body_packing, kept_memory
 from .body_rows import BodyRows
-from .divided import Divided, Requests, is_solved_together, reach_of, refuse, refuse_variant, sweeps_by_colours
+from .divided import (
+    Divided,
+    Requests,
+    is_solved_together,
+    reach_of,
+    refuse,
+    refuse_variant,
+    sweeps_by_colours,
+)
 from .errors import SolfecError
 from .kinds import BodyKind, ConstraintKind, Motor
 from .migration import constraint_ends
-from .parallel.part import Part, Places, least_reach, speeds
+from .parallel.part import Part, Places, least_reach
 from .parallel.partition import Balance, Partition
 from .renumbering import agree
 from .solvers.penalty import PenaltySolver

@@ -14,6 +14,7 @@ from .contact.geometry import Geometry
 from .results.records import constraint_records
 
 BODIES, CONTACTS = 1 << 12, 1 << 13  # in a piece; some megabytes
+EVERY = 64  # how many contacts lie between two by which processes choose pieces
 
 
 class SpreadFrame:
@@ -37,17 +38,20 @@ class SpreadFrame:
         users, rows = mine.copy(), np.flatnonzero(mine)
         users[constraints.user_count :] = False
         self._rows = rows[rows >= constraints.user_count]
-        known = world.collected((constraints.id[self._rows], self._special(users), body_packing.pack_constraints(model, users), dict(model.timings)))
+        ids = constraints.id[self._rows]
+        told = ids[::EVERY].copy(), ids.size
+        known = world.collected((told, self._special(users), body_packing.pack_constraints(model, users), dict(model.timings)))
         model.timings.update(dict.fromkeys(model.timings, 0.0))
         ids = model.bodies.view("id")
         owned, _ = part.everyone
         self._ids = np.union1d(owned, ids[~part.moving])
         self.domain, self._bounds = None, None
         if known is not None:
-            contacts = np.sort(np.concatenate([one[0] for one in known]))
-            self._bounds = np.append(contacts[::CONTACTS], np.iinfo(np.int64).max)
+            some = np.sort(np.concatenate([one[0][0] for one in known]))
+            self._bounds = np.append(some[:: CONTACTS // EVERY], np.iinfo(np.int64).max)
             self.domain = self._domain_of(known, margin)
-            self.sizes = self._ids.size, contacts.size + self.domain.constraints.user_count, self.domain.constraints.user_count
+            users = self.domain.constraints.user_count
+            self.sizes = self._ids.size, sum(one[0][1] for one in known) + users, users
         self._bounds = world.gathered(self._bounds)[0]
 
     def _special(self, users: np.ndarray) -> body_packing.PackedBodies:
@@ -102,7 +106,7 @@ class SpreadFrame:
                 yield records[np.argsort(records["id"])]
 
     def serve(self) -> None:
-        """Send what process 0 asks for."""
+        """Send the pieces that process 0 writes."""
         for pieces in (self.bodies(), self.contacts()):
             for _ in pieces:
                 pass

@@ -17,7 +17,6 @@ from ..tables import Table
 from ..time_series import SeriesTable
 from .curves import SpringCurves
 
-
 USER_ONLY = (  # columns of the constraint table that contacts leave alone
     *("length", "strength", "value", "series_rows", "direction", "update", "limits", "curve", "dashpot", "implicit", "start"),
     *("reversing", "joint", "axes", "travel", "motor", "drive", "geared", "gearing", "levers"),

@@ -104,7 +104,7 @@ class BODY(Handle):
             domain.lives.note(Event(identifier, True, Cause.USER, 0, domain.time, domain.step_number))
         self._simulation = simulation
         self._id = identifier
-        simulation.note_handle(self)
+        simulation.spreading.note(self)
 
     def __repr__(self):
         if not self._exists():

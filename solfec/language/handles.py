@@ -31,7 +31,7 @@ class Handle(Members):
         handle._simulation = simulation
         handle._id = identifier
         if cls.names:
-            simulation.note_handle(handle)
+            simulation.spreading.note(handle)
         return handle
 
     def _refuse_if_elsewhere(self, what: str) -> None:

@@ -226,16 +226,16 @@ class SOLFEC(Model):
     @property
     def spread(self) -> str:
         """'ON': each of several processes keeps its own bodies only, and may make others than the rest; 'OFF' (default): each has the whole model."""
-        return checks.on_off(self._simulation.spread)
+        return checks.on_off(self._simulation.spreading.asked)
 
     @spread.setter
     def spread(self, value: Switch) -> None:
         spread = checks.switch(value, "spread")
-        if self._domain.bodies.n and spread != self._simulation.spread:
+        if self._domain.bodies.n and spread != self._simulation.spreading.asked:
             raise BadValue("'spread' must be set before the first BODY")
         if spread and self._simulation.mode == "READ" and world().size > 1:
             raise BadValue("'spread' is for runs; results are read by one process, without mpiexec")
-        self._simulation.keep_spread(spread)
+        self._simulation.spreading.choose(spread)
 
     @property
     def verbose(self) -> str:

@@ -54,19 +54,23 @@ class Listing:
 
     def __init__(self, listed: np.ndarray, defined: np.ndarray):
         self.listed, self._digests = listed, digests(defined)
-        self._begin()
 
-    def _begin(self) -> None:
-        self._new: list[np.ndarray] = []
-        self._new_digests: list[np.ndarray] = []
+    def begin(self, count: int) -> None:
+        """Begin a frame of so many bodies."""
+        self._new, self._new_digests, self._count = np.zeros(count, layout.LISTED), np.zeros(count, np.uint64), 0
         self._first = {"conf_first": 0, "velo_first": 0}
-        self._energies: list[np.ndarray] = []
+        self._energy: np.ndarray | None = None
 
     def add(self, bodies, definitions) -> None:
         """Add the bodies of a piece; new definitions are appended to the column `definitions`."""
-        self._energies.append(bodies.view("energy").copy(order="F"))
+        energy = bodies.view("energy")
+        if self._energy is not None:  # one body after the other, as a whole model adds them
+            energy = np.asfortranarray(np.concatenate([self._energy[:, None], energy], axis=1))
+        self._energy = energy.sum(axis=1)
         records = bodies.pack(slice(0, bodies.n), layout.DEFINITION_COLUMNS)
-        found, listed = digests(records), np.zeros(bodies.n, layout.LISTED)
+        place = slice(self._count, self._count + bodies.n)
+        self._count = place.stop
+        found, listed = digests(records), self._new[place]
         listed["id"] = records["id"]
         for name, pointer, table in (("conf_first", "conf_ptr", bodies.configurations), ("velo_first", "velo_ptr", bodies.triples)):
             listed[name] = bodies.view(pointer) + self._first[name]
@@ -77,15 +81,10 @@ class Listing:
             new = (self.listed["id"][place] != listed["id"]) | (self._digests[place] != found)
             listed["definition"][~new] = self.listed["definition"][place[~new]]
         listed["definition"][new] = definitions.append(records[new]) + np.arange(np.count_nonzero(new))
-        self._new.append(listed)
-        self._new_digests.append(found)
+        self._new_digests[place] = found
 
     def end(self) -> tuple[bool, np.ndarray]:
         """End the frame; return whether its list is another one than the last, and the sums of energies (6,) of all bodies."""
-        listed = np.concatenate([np.empty(0, layout.LISTED), *self._new])
-        energy = np.concatenate([np.zeros((len(Energy), 0)), *self._energies], axis=1)
-        energy = np.asfortranarray(energy).sum(axis=1)  # in the order in which a model adds them
-        changed = not np.array_equal(listed, self.listed)
-        self.listed, self._digests = listed, np.concatenate([np.empty(0, np.uint64), *self._new_digests])
-        self._begin()
-        return changed, energy
+        changed = not np.array_equal(self._new, self.listed)
+        self.listed, self._digests = self._new, self._new_digests
+        return changed, np.zeros(len(Energy)) if self._energy is None else self._energy

@@ -422,6 +422,7 @@ class ResultsWriter:
         names = ("bodies", "conf", "velo"), ("frames/bodies", "frames/configurations", "frames/velocities")
         for name, dataset in zip(*names, strict=True):
             row[name + "_first"] = columns[dataset].length
+        self._listing.begin(pieces.sizes[0])
         born = 0
         for piece in pieces.bodies():
             born += self._store_model(piece)

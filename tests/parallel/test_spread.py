@@ -9,6 +9,8 @@ from solfec.errors import SolfecError
 from solfec.parallel.numbering import agreed
 
 SCENE = """
+from solfec import divided, spread_frames
+divided.MANY_KEYS, spread_frames.BODIES, spread_frames.CONTACTS, spread_frames.EVERY = 3, 5, 4, 2  # as in large models
 how = %r
 solfec = SOLFEC ('DYNAMIC', 2E-3, 'out/heap')
 solfec.spread = 'ON'
@@ -79,7 +81,7 @@ def test_bodies_that_processes_make_apart_move_as_in_one_that_makes_all(serial, 
 
 @pytest.mark.slow
 def test_manifold_contacts_and_soft_bodies_of_several_processes(tmp_path):
-    """Boxes whose margins follow from sizes that no process knows all of, pseudo-rigid and finite element ones among them."""
+    """Margins of boxes follow from the sizes of all of them; pseudo-rigid and finite element bodies are there, too."""
     needs_mpi()
     script = SCENE.replace("'out/heap')", "'out/heap', contacts = 'MANIFOLD')").replace("    if n == 8: FIX_POINT (ball, ball.center)\n", "")
     script = script.replace("      link = PUT_RIGID_LINK (ball, made[-1][1], ball.center, made[-1][1].center)\n", "")
