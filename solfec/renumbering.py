@@ -161,7 +161,7 @@ def _number_constraints(domain, numbers: Numbers) -> dict[int, int]:
 
 
 def _rename(known: dict, new: dict[int, int]) -> None:
-    """Rename keys of a dictionary, in place, in their order."""
+    """Rename keys of a dictionary, in place, in their order; keys of what has been deleted go."""
     items = list(known.items())
     known.clear()
-    known.update((new[key], value) for key, value in items)
+    known.update((new[key], value) for key, value in items if key in new)

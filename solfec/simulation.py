@@ -428,14 +428,14 @@ class Simulation:
             self._meet_to_run(solver)
         with Interruption() as interruption, self._course_dropped():
             running, end = True, domain.time + duration
+            requests = Requests(lambda: interruption.signal, self._stop_exists)
             self._discard_stale_stop()  # before the first frame, by which others see that the run has begun
             if self._continues:
                 self.spreading.join(self, self._world, solver)
                 running, end = self._resume(solver, duration)
                 if self.companion is not None:
                     self.companion.go_on()
-            requests = Requests(lambda: interruption.signal, self._stop_exists)
-            if not self._continues:
+            else:
                 domain.initialise()
                 if self.spreading.on:
                     self._course = self._course_of(solver, requests, end)

@@ -221,17 +221,21 @@ def refuse_spread(model, solver) -> None:
     """Raise SolfecError for models and solvers that need a process with the whole model."""
     refuse(solver)
     refuse_variant(model, solver)
+    if not (isinstance(solver, PenaltySolver) or sweeps_by_colours(solver)):
+        raise SolfecError(
+            f"RUN: {solver.command}, with the options given, may solve for all reactions in one process; {LEFT_OFF} take PENALTY_SOLVER, or GAUSS_SEIDEL_SOLVER "
+            "without 'anderson', 'islands' and colouring = 'OFF'"
+        )
     refused = {
         "Python functions within a step (of forces, springs, motors, or SOLFEC.before_motion and its like)": has_functions(model),
         "cracks": bool(model.cracks.of_body),
+        "bodies that RT_SPLIT or BODY_SWITCH have replaced": bool(model.lives.fragments),
         "fracture checks": bool(model.bodies.view("fracture_check").any()),
         "a QUASI_STATIC analysis, or bodies of scheme 'DEF_LIM' or in a reduced base": is_solved_together(model),
     }
     for what, present in refused.items():
         if present:
-            raise SolfecError(f"RUN: {what} cannot be run {LEFT_OFF}, since one process needs the whole model")
-    if not (isinstance(solver, PenaltySolver) or sweeps_by_colours(solver)):
-        raise SolfecError(f"RUN: {solver.command} solves for all reactions in one process; {LEFT_OFF} take PENALTY_SOLVER, or plain sweeps of GAUSS_SEIDEL_SOLVER")
+            raise SolfecError(f"RUN: {what} need a process that has the whole model; leave SOLFEC.spread = 'OFF'")
 
 
 def has_functions(model) -> bool:

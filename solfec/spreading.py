@@ -46,11 +46,11 @@ class Spreading:
             self._handles[id(handle)] = handle
 
     def _rename(self, simulation, bodies: dict[int, int], constraints: dict[int, int]) -> None:
-        """Give the user's handles the identifiers on which processes have agreed."""
+        """Give the user's handles the identifiers on which processes have agreed; those of what has been deleted get 0, which nothing has."""
         for handle in list(self._handles.values()) if self._handles is not None else ():
-            handle._id = (bodies if handle.names == "body" else constraints).get(handle._id, handle._id)
+            handle._id = (bodies if handle.names == "body" else constraints).get(handle._id, 0)
         self._handles = None
-        simulation.display_points = {bodies[body]: points for body, points in simulation.display_points.items()}
+        simulation.display_points = {bodies[body]: points for body, points in simulation.display_points.items() if body in bodies}
 
     def join(self, simulation, world, solver) -> None:
         """Give all processes all bodies, before the state of a run that is continued is read."""

@@ -147,14 +147,7 @@ class Part:
         least = least_reach(model)
         if not reach >= least:
             raise SolfecError(f"the reach {reach:g} of parts of a model must be at least {least:g}, eight times the distances of detection")
-        self.model, self.world = model, world
-        if world.size > 1:
-            model.bodies.rank = world.rank
-        self.elsewhere, self.lost, self.opening = SharedJoints(self), np.zeros(0, np.int64), []
-        self.ended = np.zeros(0, int)
-        self._note_constraints()
-        self.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
-        model.states.update_shapes()
+        self._begin(model, world)
         places = self.places(model.bodies.view("kind") != BodyKind.OBSTACLE)
         ids = model.bodies.view("id").copy()
         held = self.arrange(places, reach)
@@ -169,12 +162,8 @@ class Part:
     def of_made(cls, model, world: Communicator) -> Part:
         """Return a part whose model has what this process has made, with identifiers on which all agree; it still is to be arranged and settled."""
         part = cls.__new__(cls)
-        part.model, part.world = model, world
-        model.bodies.rank = world.rank
-        part.elsewhere, part.lost, part.opening = SharedJoints(part), np.zeros(0, np.int64), []
-        part.ended = np.zeros(0, int)
-        part._note_constraints()
-        part._first_triples = None
+        part._begin(model, world)
+        part._first_triples = None  # there is no whole model that numbers them
         found = world.gathered((part.links, part._linking, part.driven, part.linked, part.breakable, part.looped.size))
         part._linking, first = np.unique(np.concatenate([one[1] for one in found]), return_index=True)
         part.links = np.concatenate([one[0] for one in found], axis=1)[:, first]
@@ -183,9 +172,18 @@ class Part:
         part.sprung = part.motored = False
         if any(one[5] for one in found):
             raise SolfecError("RUN: joints in loops, whose reactions one process shares, need SOLFEC.spread = 'OFF'")
-        part.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
-        model.states.update_shapes()
         return part
+
+    def _begin(self, model, world: Communicator) -> None:
+        """Note what does not depend on which bodies are held, and bring the boxes of the model's bodies up to date."""
+        self.model, self.world = model, world
+        if world.size > 1:
+            model.bodies.rank = world.rank
+        self.elsewhere, self.lost, self.opening = SharedJoints(self), np.zeros(0, np.int64), []
+        self.ended = np.zeros(0, int)
+        self._note_constraints()
+        self.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
+        model.states.update_shapes()
 
     @property
     def everyone(self) -> tuple[np.ndarray, np.ndarray]:

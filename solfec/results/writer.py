@@ -365,10 +365,7 @@ class ResultsWriter:
     def _store(self, domain, run: RunRecord, pieces: Pieces | None) -> None:
         """Append one frame to all datasets."""
         row = np.zeros(1, layout.STEP)
-        if pieces is None:
-            born = self._store_whole(domain, row)
-        else:
-            born, figures = self._store_pieces(domain, row, pieces)
+        born, figures = self._store_whole(domain, row) if pieces is None else self._store_pieces(domain, row, pieces)
         self._store_events(domain)
         self._store_fractures(domain)
         self._store_tensions(domain)
@@ -383,13 +380,13 @@ class ResultsWriter:
         if run.companion is not None:
             run.companion.store(self._out, self.frames)
         describe_step(row, domain, run)
-        for name, figure in (figures if pieces is not None else {}).items():
+        for name, figure in figures.items():
             row[name] = figure
         self._columns["frames/steps"].append(row)
         self._last_step = row.tobytes()
 
-    def _store_whole(self, domain, row: np.ndarray) -> int:
-        """Store bodies and constraints of a domain; return the number of new bodies."""
+    def _store_whole(self, domain, row: np.ndarray) -> tuple[int, dict]:
+        """Store bodies and constraints of a domain; return the number of new bodies, and figures of the frame beside those of the domain: none."""
         bodies, constraints = domain.bodies, domain.constraints
         born = self._store_model(domain)
         self._store_list(bodies)
@@ -401,7 +398,7 @@ class ResultsWriter:
             constraint_records(constraints, domain, self._room_for(constraints.n))
         )
         row["user_first"] = self._columns["frames/user_constraints"].append(user_records(constraints, self._functions))
-        return born
+        return born, {}
 
     def _store_states(self, bodies) -> tuple[int, int, int]:
         """Store the states of bodies; return the first rows of the datasets."""
@@ -413,7 +410,7 @@ class ResultsWriter:
         )
 
     def _store_pieces(self, domain, row: np.ndarray, pieces: Pieces) -> tuple[int, dict]:
-        """Store bodies and contacts piece by piece, and the user's constraints of a domain; return the number of new bodies, and figures of the frame."""
+        """Store bodies and contacts piece by piece, and the user's constraints of a domain; return the number of new bodies, and figures of the whole frame."""
         self._out.begin_spilling()
         columns, constraints = self._columns, domain.constraints
         if self._listing is None:

@@ -139,10 +139,12 @@ MISTAKES = {
     "settings": ("GRAVITY (solfec, (0, 0, -RANK ()))\nRUN (solfec, solver, 0.01)", "differ in loads, materials or other settings"),
     "elsewhere": ("RUN (solfec, solver, 0.01)\nfor number, ball in made: ball.conf", "ask HERE"),
     "later": ("RUN (solfec, solver, 0.01)\nBODY (solfec, 'RIGID', SPHERE ((0,0,9), 0.3, 1, 1), bulk)\nRUN (solfec, solver, 0.01)", "were changed in process 0"),
-    "solver": ("RUN (solfec, NEWTON_SOLVER (), 0.01)", "NEWTON_SOLVER solves for all reactions in one process"),
+    "solver": ("RUN (solfec, NEWTON_SOLVER (), 0.01)", "NEWTON_SOLVER, with the options given, may solve for all reactions in one process"),
     "after": ("solfec.spread = 'OFF'", "must be set before the first BODY"),
     "energy": ("RUN (solfec, solver, 0.01)\nENERGY (solfec)", "SOLFEC.spread"),
     "function": ("BODY (solfec, 'RIGID', SPHERE ((0,0,9), 0.3, 1, 1), bulk)\nsolfec.before_motion (lambda now: None)\nRUN (solfec, solver, 0.01)", "Python functions within a step"),
+    "deleted": ("gone = BODY (solfec, 'RIGID', SPHERE ((0,0,9), 0.3, 1, 1), bulk, label = 'gone')\nDISPLAY_POINT (gone, (0,0,9))\nDELETE (solfec, gone)\nRUN (solfec, solver, 0.01)\ngone.conf", "does not exist"),
+    "replaced": ("BODY_SWITCH (BODY (solfec, 'RIGID', SPHERE ((0,0,9), 0.3, 1, 1), bulk), 'PSEUDO_RIGID')\nRUN (solfec, solver, 0.01)", "RT_SPLIT or BODY_SWITCH have replaced"),
     "force": (
         "one = BODY (solfec, 'RIGID', SPHERE ((0,0,9), 0.3, 1, 1), bulk)\nif RANK () == 0: FORCE (one, 'SPATIAL', one.center, (0, 0, 1), 5)\nRUN (solfec, solver, 0.01)",
         "processes 0 and 1 differ in its state, loads",
