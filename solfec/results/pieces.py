@@ -77,9 +77,9 @@ class Listing:
             self._first[name] += table.n
         new = np.ones(bodies.n, bool)
         if len(self.listed):
-            place = np.minimum(np.searchsorted(self.listed["id"], listed["id"]), len(self.listed) - 1)
-            new = (self.listed["id"][place] != listed["id"]) | (self._digests[place] != found)
-            listed["definition"][~new] = self.listed["definition"][place[~new]]
+            known = np.minimum(np.searchsorted(self.listed["id"], listed["id"]), len(self.listed) - 1)
+            new = (self.listed["id"][known] != listed["id"]) | (self._digests[known] != found)
+            listed["definition"][~new] = self.listed["definition"][known[~new]]
         listed["definition"][new] = definitions.append(records[new]) + np.arange(np.count_nonzero(new))
         self._new_digests[place] = found
 
