@@ -48,7 +48,7 @@ class Spreading:
     def _rename(self, simulation, bodies: dict[int, int], constraints: dict[int, int]) -> None:
         """Give the user's handles the identifiers on which processes have agreed; those of what has been deleted get 0, which nothing has."""
         for handle in list(self._handles.values()) if self._handles is not None else ():
-            handle._id = (bodies if handle.names == "body" else constraints).get(handle._id, 0)
+            handle._id = (bodies if handle._names == "body" else constraints).get(handle._id, 0)
         self._handles = None
         simulation.display_points = {bodies[body]: points for body, points in simulation.display_points.items() if body in bodies}
 

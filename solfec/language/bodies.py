@@ -51,7 +51,7 @@ class BODY(Handle):
     """
 
     __slots__ = ()
-    names = "body"
+    _names = "body"
     _SHOWN = "id label kind form scheme material mass volume center conf velo ncon"
 
     @command("BODY")
@@ -437,7 +437,7 @@ class CONSTRAINT(Handle):
     """
 
     __slots__ = ()
-    names = "constraint"
+    _names = "constraint"
     _SHOWN = "kind adjbod point R U gap merit residual"
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:

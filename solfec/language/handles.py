@@ -22,7 +22,7 @@ class Handle(Members):
     """
 
     __slots__ = ("_simulation", "_id", "__weakref__")
-    names = ""  # whether `_id` is the identifier of a 'body', or of a 'constraint'
+    _names = ""  # whether `_id` is the identifier of a 'body', or of a 'constraint'
 
     @classmethod
     def _of(cls, simulation: Simulation, identifier: int = 0):
@@ -30,7 +30,7 @@ class Handle(Members):
         handle = object.__new__(cls)
         handle._simulation = simulation
         handle._id = identifier
-        if cls.names:
+        if cls._names:
             simulation.spreading.note(handle)
         return handle
 

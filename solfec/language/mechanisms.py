@@ -65,7 +65,7 @@ class JOINT(Handle):
     """
 
     __slots__ = ("_kind",)
-    names = "constraint"
+    _names = "constraint"
     _SHOWN = "kind label angle turning travel speed distance torque thrust tension reaction"
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
