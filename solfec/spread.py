@@ -108,6 +108,7 @@ class Spread(Divided):
             wanted = (np.isin(ends, there) | ~np.isin(ends, places.ids)).all(axis=0)
             parcels.append(body_packing.pack_constraints(model, wanted & (guarded | (rank == world.rank))))
         part.arrange(places, reach)
+        model.geometry.workspace = None  # it has room for all bodies that this process has made; the next step makes another one
         ids, deleted = model.bodies.view("id").copy(), model.deleted_bodies
         self._keep(places, np.append(holders[world.rank], ids[~common]))
         self._send_bodies(places, holders, ids[~common], ids[~common & ~moving])
