@@ -31,9 +31,8 @@ def pairs(domain: Domain) -> list[tuple[int, int]]:
     return [tuple(pair) for pair in bodies.id[found[:, flush]].T.tolist()]
 
 
-def told(domain: Domain) -> str:
-    """Return a line for the end of a run, or ''."""
-    found = pairs(domain)
+def told(found: list[tuple[int, int]]) -> str:
+    """Return a line for the end of a run about these pairs, or ''."""
     if not found:
         return ""
     one, other = found[0]

@@ -15,12 +15,14 @@ from .bodies import implicit
 from .bodies.finite_elements import compiled
 from .bodies.materials import BulkMaterial
 from .body_rows import COMPILED, BodyRows
+from .constraints.table import USER_ONLY
 from .errors import SolfecError
 from .kinds import BodyKind, Scheme
 from .tables import ranges
 from .time_series import TimeSeries
 
 SIDES = ("master", "slave")
+LOCATED = ("element", "weights")  # columns of contacts on finite elements
 NO_ORIGINS = dict.fromkeys((*COMPILED, "bulk materials"), 0)  # lists in which pointers are not shifted
 
 
@@ -30,12 +32,11 @@ class PackedConstraints:
 
     Attributes
     ----------
-    records : array of records (n,)
-        `master_primitive` and `slave_primitive` are numbers within the bodies, other pointers point into the lists below.
+    records, contacts : array of records
+        The user's constraints, and contacts in the columns that contacts have.  `master_primitive` and `slave_primitive` are numbers within the bodies,
+        other pointers point into the lists below.
     ends : ndarray (2, n) int64
         Identifiers of the master and the slave; 0: none.
-    user_count : int
-        How many of them are the user's.
     series, curves : list
         Knots of time series (times, values), and points of curves (m, 2).
     materials : array of records, list of str
@@ -45,12 +46,17 @@ class PackedConstraints:
     """
 
     records: np.ndarray
+    contacts: np.ndarray
     ends: np.ndarray
-    user_count: int
     series: list
     curves: list
     materials: tuple[np.ndarray, list[str]]
     functions: dict
+
+    @property
+    def ids(self) -> np.ndarray:
+        """Identifiers (n,)."""
+        return np.concatenate([self.records["id"], self.contacts["id"]])
 
 
 @dataclass
@@ -111,10 +117,9 @@ def pack(domain, identifiers) -> PackedBodies:
     """Pack bodies of a domain, whose state is that between two steps."""
     bodies = domain.bodies
     ids = np.unique(np.asarray(list(identifiers), np.int64))
-    for identifier in ids.tolist():
-        if not domain.is_alive(identifier):
-            raise SolfecError(f"body {identifier} cannot be packed; the model has no such body")
-    rows = np.array([domain.body_row(identifier) for identifier in ids.tolist()], int)
+    rows = np.searchsorted(bodies.view("id"), ids)
+    for identifier in ids[np.append(bodies.view("id"), -1)[rows] != ids].tolist():
+        raise SolfecError(f"body {identifier} cannot be packed; the model has no such body")
     belonging = BodyRows.of(bodies, domain.geometry)
     packed, counts = {}, {}
     for name, table in belonging.tables.items():
@@ -155,6 +160,8 @@ def unpack(domain, packed: PackedBodies) -> None:
         bodies.material[fresh] = materials[packed.rows["BodyTable"]["material"]]
     _unpack_loads(domain.loads, packed.loads, fresh)
     _sort_bodies(domain)
+    for mesh in packed.meshes.values():
+        mesh.materials = [domain.bulk_materials[_row_of_material(domain, own)] for own in mesh.materials]
     bodies.meshes.update(packed.meshes)
     bodies.bases.update(packed.bases)
     bodies.embedded += sum(mesh.background is not None for mesh in packed.meshes.values())
@@ -166,7 +173,7 @@ def unpack(domain, packed: PackedBodies) -> None:
             domain.cracks.add(identifier, crack)
     if packed.tensions:
         domain.cracks.tensions = domain.cracks.tensions | packed.tensions
-    _unpack_constraints(domain, packed.constraints)
+    _unpack_constraints(domain, [packed.constraints])
     constraints.view("evaluated")[:] = -1
     domain.next_body_id = max(domain.next_body_id, int(packed.ids.max(initial=0)) + 1)
     domain.deformable = domain.deformable or bool((bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
@@ -182,7 +189,7 @@ def _check(domain, packed: PackedBodies) -> None:
     there = packed.ids[np.isin(packed.ids, here)]
     if there.size:
         raise SolfecError(f"body {there[0]} cannot be unpacked; the model has it already")
-    ends, numbers = packed.constraints.ends, packed.constraints.records["id"]
+    ends, numbers = packed.constraints.ends, packed.constraints.ids
     known = np.isin(ends, np.concatenate(([0], here, packed.ids)))
     if not known.all():
         side, k = np.argwhere(~known)[0]
@@ -299,78 +306,82 @@ def _pack_constraints(domain, rows: np.ndarray) -> PackedConstraints:
 def pack_constraints(domain, acting: np.ndarray) -> PackedConstraints:
     """Pack the marked constraints."""
     table, bodies = domain.constraints, domain.bodies
-    records = table.pack(acting)
-    user_count = int(acting[: table.user_count].sum())
-    ends = np.zeros((2, len(records)), np.int64)
-    for side, name in enumerate(SIDES):
-        body, primitive = records[name], records[name + "_primitive"]
-        owner = np.maximum(body, 0)
-        ends[side] = np.where(body >= 0, bodies.id[owner], 0)
-        primitive[...] = np.where(primitive >= 0, primitive - bodies.primitive_ptr[owner], -1)
-        body[...] = -1
-    series, records["series_rows"] = _listed(records["series_rows"])
-    curves, records["curve"] = _listed(records["curve"])
-    materials, records["material"] = _listed(records["material"])
+    users = np.flatnonzero(acting[: table.user_count])
+    contacts = table.user_count + np.flatnonzero(acting[table.user_count :])
+    kept = LOCATED if (table.element[:, contacts] >= 0).any() else ()
+    both = [table.pack(users), table.pack(contacts, [name for name in table.COLUMNS if name not in USER_ONLY and (name not in LOCATED or name in kept)])]
+    ends = np.zeros((2, users.size + contacts.size), np.int64)
+    for records, found in zip(both, np.split(ends, [users.size], axis=1), strict=True):
+        for side, name in enumerate(SIDES):
+            body, primitive = records[name], records[name + "_primitive"]
+            owner = np.maximum(body, 0)
+            found[side] = np.where(body >= 0, bodies.id[owner], 0)
+            primitive[...] = np.where(primitive >= 0, primitive - bodies.primitive_ptr[owner], -1)
+            body[...] = -1
+    series, both[0]["series_rows"] = _listed(both[0]["series_rows"])
+    curves, both[0]["curve"] = _listed(both[0]["curve"])
+    materials = sorted({row for records in both for row in np.unique(records["material"]).tolist() if row >= 0})
+    for records in both:
+        records["material"] = np.where(records["material"] >= 0, np.searchsorted(materials, records["material"]), -1) if materials else -1
     described = domain.surface_materials.pack(materials), [domain.surface_labels[row] for row in materials]
-    functions = {number: table.functions[number] for number in records["id"].tolist() if number in table.functions}
+    functions = {number: table.functions[number] for number in both[0]["id"].tolist() if number in table.functions}
     points = [np.stack(table.curves.knots(row), axis=1) for row in curves]
-    return PackedConstraints(records, ends, user_count, [table.series.knots(row) for row in series], points, described, functions)
+    return PackedConstraints(*both, ends, [table.series.knots(row) for row in series], points, described, functions)
 
 
-def joined_constraints(several: list[PackedConstraints]) -> PackedConstraints:
-    """Join packed constraints."""
-    records, first = [], {"series_rows": 0, "curve": 0, "material": 0}
-    for packed in several:
-        records.append(packed.records.copy())
-        for name, count in zip(first, (len(packed.series), len(packed.curves), len(packed.materials[1])), strict=True):
-            rows = records[-1][name]
-            rows[rows >= 0] += np.int32(first[name])
-            first[name] += count
-    users = np.concatenate([np.arange(len(packed.records)) < packed.user_count for packed in several])
-    order = np.argsort(~users, kind="stable")  # the user's first
-    lists = [[item for packed in several for item in getattr(packed, name)] for name in ("series", "curves")]
-    materials = np.concatenate([packed.materials[0] for packed in several]), [label for packed in several for label in packed.materials[1]]
-    functions = {number: function for packed in several for number, function in packed.functions.items()}
-    ends = np.concatenate([packed.ends for packed in several], axis=1)[:, order]
-    return PackedConstraints(np.concatenate(records)[order], ends, int(users.sum()), *lists, materials, functions)
-
-
-def replace_constraints(domain, packed: PackedConstraints) -> None:
+def replace_constraints(domain, several: list[PackedConstraints]) -> None:
     """Replace all constraints of a domain by packed ones; wheels without the joints that they couple are left out."""
     table = domain.constraints
     following = table.next_id
     table.keep_marked(np.zeros(table.n, bool))
-    _unpack_constraints(domain, packed)
+    _unpack_constraints(domain, several)
     table.keep_marked(np.ones(table.n, bool))
     table.next_id = max(following, table.next_id)
     table.view("evaluated")[:] = -1
 
 
-def _unpack_constraints(domain, packed: PackedConstraints) -> None:
-    """Insert constraints in the order of identifiers."""
-    table, bodies, records = domain.constraints, domain.bodies, packed.records
-    users = table.user_count
-    first = table.unpack(records)
-    new = slice(first, table.n)
-    for side, name in enumerate(SIDES):
-        there = packed.ends[side] > 0
-        row = np.searchsorted(bodies.view("id"), packed.ends[side])
-        getattr(table, name)[new] = np.where(there, row, -1)
-        number = records[name + "_primitive"]
-        getattr(table, name + "_primitive")[new] = np.where(number >= 0, bodies.primitive_ptr[np.where(there, row, 0)] + number, -1)
-    series = np.array([*(table.series.add(TimeSeries(*knots)) for knots in packed.series), -1], np.int32)
-    table.series_rows[:, new] = series[records["series_rows"]].T
-    curves = np.array([*map(table.curves.add, packed.curves), -1], np.int32)
-    table.curve[new] = curves[records["curve"]]
-    table.material[new] = _rows_of_surface_materials(domain, *packed.materials)[records["material"]]
-    table.functions.update(packed.functions)
+def _unpack_constraints(domain, several: list[PackedConstraints]) -> None:
+    """Insert constraints in the order of identifiers, the user's first."""
+    table = domain.constraints
+    users, first = table.user_count, table.n
+    ids = np.concatenate([packed.ids for packed in several])
+    contact = np.concatenate([np.arange(len(packed.ids)) >= len(packed.records) for packed in several])
+    place = np.empty(len(ids), int)
+    place[np.lexsort((ids, contact))] = first + np.arange(len(ids))
+    table.append(len(ids))
+    at = 0
+    for packed in several:
+        _put_constraints(domain, packed, place[at : at + len(packed.ids)])
+        at += len(packed.ids)
+    new = int(np.count_nonzero(~contact))
     contact = np.arange(table.n) >= users
-    contact[first : first + packed.user_count] = False
+    contact[first : first + new] = False
     order = np.lexsort((table.view("id"), contact))
     if (np.diff(order) < 0).any():
         _reorder(table, order)
-    table.user_count = users + packed.user_count
-    table.next_id = max(table.next_id, int(records["id"].max(initial=0)) + 1)
+    table.user_count = users + new
+    table.next_id = max(table.next_id, int(ids.max(initial=0)) + 1)
+
+
+def _put_constraints(domain, packed: PackedConstraints, rows: np.ndarray) -> None:
+    """Write packed constraints into rows of the table."""
+    table, bodies = domain.constraints, domain.bodies
+    materials = _rows_of_surface_materials(domain, *packed.materials)
+    users = len(packed.records)
+    for records, into in ((packed.records, rows[:users]), (packed.contacts, rows[users:])):
+        table.fill(records, into)
+        table.material[into] = materials[records["material"]]
+    for side, name in enumerate(SIDES):
+        there = packed.ends[side] > 0
+        row = np.searchsorted(bodies.view("id"), packed.ends[side])
+        getattr(table, name)[rows] = np.where(there, row, -1)
+        number = np.concatenate([records[name + "_primitive"] for records in (packed.records, packed.contacts)])
+        getattr(table, name + "_primitive")[rows] = np.where(number >= 0, bodies.primitive_ptr[np.where(there, row, 0)] + number, -1)
+    series = np.array([*(table.series.add(TimeSeries(*knots)) for knots in packed.series), -1], np.int32)
+    table.series_rows[:, rows[:users]] = series[packed.records["series_rows"]].T
+    curves = np.array([*map(table.curves.add, packed.curves), -1], np.int32)
+    table.curve[rows[:users]] = curves[packed.records["curve"]]
+    table.functions.update(packed.functions)
 
 
 def _rows_of_surface_materials(domain, records: np.ndarray, labels: list[str]) -> np.ndarray:

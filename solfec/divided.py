@@ -37,6 +37,8 @@ from .solvers.penalty import PenaltySolver
 REACH = 0.5  # reach of parts over the mean width of a body of median size
 LASTING = 8  # steps for which copies last, if bodies keep their speeds
 BETTER = 0.95  # largest load of a new partition, over that of the old one, for which bodies are worth moving
+NO_KEY = -1, np.iinfo(np.int64).max  # below and above all numbers in keys
+MANY_KEYS = 100_000  # new contacts whose keys processes do not tell one another all at once
 PATIENCE = 0.1  # seconds between looks for the file STOP
 SHARED = GaussSeidelSolver, PenaltySolver, AutoSolver, NewtonSolver  # solvers of models in parts
 #: Columns in which processes compare the models that they have made: of bodies, of constraints, and of the tables of shapes.
@@ -125,7 +127,7 @@ class Divided:
             if differing:
                 raise SolfecError(
                     f"RUN: processes 0 and {rank} have made different models: they differ in {', '.join(differing)}; "
-                    "every process must make the same model (RANK () is for printing and writing)"
+                    "every process must make the same model, or SOLFEC.spread = 'ON' lets each make its own bodies (docs/parallel.md)"
                 )
 
     def _contents(self) -> Iterator[tuple[str, bytes]]:
@@ -189,7 +191,7 @@ class Divided:
         bodies.view("owner")[:] = 0
         bodies.owner[moving] = self._tree.leaf_of(centres, ids)
         whole.bodies.view("owner")[:] = bodies.view("owner")
-        self.part = Part(model, world, reach_of(whole, boxes, speeds(bodies)[moving]))
+        self.part = Part(model, world, self._reach(boxes, speeds(bodies)[moving]))
         if model is not whole and whole.loads.in_python:
             model.loads.sources.append(SharedLoads(self.part, whole))
         self._solver = self._solver_of_parts()
@@ -204,6 +206,10 @@ class Divided:
         loads, functions = whole.loads, whole.constraints.functions
         others = {id(whole.hooks): Hooks(), id(loads.callbacks): callbacks, id(loads.sources): [callbacks], id(loads.of_step): []}
         return copy.deepcopy(whole, {**others, id(functions): functions})
+
+    def _reach(self, boxes: np.ndarray, speed: np.ndarray) -> float:
+        """Return the reach of parts for moving bodies of boxes (6, n) and speeds (n,)."""
+        return reach_of(self.whole, least_reach(self.whole), boxes, speed)
 
     def _solver_of_parts(self) -> PartSweeps:
         """Return what solves for the reactions in this part together with the others."""
@@ -243,8 +249,9 @@ class Divided:
                 return
         places.owner = owner
         bodies = self.whole.bodies
-        bodies.owner[np.searchsorted(bodies.view("id"), places.ids)] = owner
-        rearrange(part, places, reach_of(self.whole, places.boxes, places.speeds))
+        if part.model is not self.whole:
+            bodies.owner[np.searchsorted(bodies.view("id"), places.ids)] = owner
+        rearrange(part, places, self._reach(places.boxes, places.speeds))
         self._used, self._due = 0.0, False
 
     # --- steps ---------------------------------------------------------------------------------------------
@@ -373,11 +380,27 @@ class Divided:
             return
         first, self._next_id = self._next_id, self._next_id + total
         if total:
-            keys = np.concatenate(world.gathered(self.part.contact_keys(born)), axis=1)
-            keys = keys[:, np.lexsort(keys[::-1])]
             rows = np.arange(self.part.first_new, constraints.n)
-            constraints.id[rows] = first + _places(keys, self.part.contact_keys(rows))
+            wanted = self._varying(self.part.contact_keys(rows))
+            keys, place = wanted[:, born - self.part.first_new], first
+            for several in self._told_keys(keys, total):
+                place = place + _places(several[:, np.lexsort(several[::-1])], wanted)
+            constraints.id[rows] = place
         constraints.next_id = self._next_id
+
+    def _varying(self, keys: np.ndarray) -> np.ndarray:
+        """Return the first of the lines of keys (6, n), and those that are not the same for all keys of all processes."""
+        ends = keys.max(axis=1, initial=NO_KEY[0]), keys.min(axis=1, initial=NO_KEY[1])
+        most, least = np.split(self.world.largest(np.concatenate([ends[0], -ends[1].astype(float)])), 2)
+        return np.ascontiguousarray(keys[(most > -least) | (np.arange(len(keys)) == 0)])
+
+    def _told_keys(self, keys: np.ndarray, total: int) -> Iterator[np.ndarray]:
+        """Yield keys (k, n) of all processes, which are so many in `total`: at once, or those of one process after the other, which takes less memory."""
+        if total <= MANY_KEYS:
+            yield np.concatenate(self.world.gathered(keys), axis=1)
+            return
+        for rank in range(self.world.size):
+            yield self.world.gathered(keys if rank == self.world.rank else None)[rank]
 
     def _works(self, model) -> np.ndarray:
         """Return the works (4, n) of normal and tangential contact reactions in the step, positive ones and then negative ones."""
@@ -425,11 +448,11 @@ class Divided:
         self.whole.swallowed = next((one for one in swallowed if one.steps), self.whole.swallowed)
 
 
-def reach_of(whole, boxes: np.ndarray, speed: np.ndarray) -> float:
+def reach_of(whole, least: float, boxes: np.ndarray, speed: np.ndarray) -> float:
     """Return the reach of parts that suits a model with moving bodies of boxes (6, n) and speeds (n,)."""
     width = (boxes[3:] - boxes[:3]).mean(axis=0)
     typical = float(np.median(width)) if width.size else 0.0
-    return max(least_reach(whole), REACH * typical, 4.0 * LASTING * whole.step * float(speed.max(initial=0.0)))
+    return max(least, REACH * typical, 4.0 * LASTING * whole.step * float(speed.max(initial=0.0)))
 
 
 def refuse(solver) -> None:
@@ -481,7 +504,7 @@ def _bytes_of(table, *columns: str) -> bytes:
 
 
 def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return places (n,) of wanted keys among sorted ones (6, m), of others where they would be."""
+    """Return places (n,) of wanted keys (k, n) among sorted ones (k, m), of others where they would be."""
     both = np.concatenate([keys, wanted], axis=1)
     kind = np.repeat([1, 0], [keys.shape[1], wanted.shape[1]])  # a wanted one comes before its equal
     order = np.lexsort((kind, *both[::-1]))

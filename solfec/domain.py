@@ -130,6 +130,7 @@ class Domain:
         self._impacts = False  # whether the next step stops joints
         self.hooks = Hooks()
         self.sleeping = Sleeping(self)
+        self.spread = False  # whether this process has its own bodies and copies of neighbours only
 
     # --- the time step -------------------------------------------------------------------------------------
 
@@ -290,9 +291,13 @@ class Domain:
 
     def remove_lost(self, outside: np.ndarray) -> None:
         """Remove marked rows of bodies, which have left the scene."""
-        for identifier in self.bodies.view("id")[outside].tolist():
-            self.lives.note(Event(identifier, False, Cause.EXTENTS, 0, self.time, self.step_number))
+        self.note_lost(self.bodies.view("id")[outside])
         self.remove_bodies(outside)
+
+    def note_lost(self, identifiers: np.ndarray) -> None:
+        """Note that bodies have left the scene."""
+        for identifier in identifiers.tolist():
+            self.lives.note(Event(identifier, False, Cause.EXTENTS, 0, self.time, self.step_number))
 
     # --- time and step -------------------------------------------------------------------------------------
 
@@ -468,6 +473,8 @@ class Domain:
         """Energies in the order of `Energy`, of the given bodies or (contacts counted once) of the whole model."""
         self.settle()
         if identifiers is None:
+            if self.spread:
+                raise SolfecError("energies of a whole model are in no process with SOLFEC.spread = 'ON'; take those of bodies that are HERE, or frames")
             total = self.bodies.view("energy").sum(axis=1)
             total[Energy.CONTACT] = self.contact_energy
             total[Energy.FRICTION] = self.friction_energy

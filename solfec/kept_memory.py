@@ -23,6 +23,13 @@ def keep_freed_memory() -> bool:
     return choose is not None and bool(choose(TRIM_THRESHOLD, MOST_KEPT)) and bool(choose(MAPPING_THRESHOLD, LARGEST_KEPT))
 
 
+def give_back() -> None:
+    """Give free memory back to the operating system, after much of a model has gone."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 def largest_memory() -> int:
     """Return the largest memory of this process so far, in bytes.
 

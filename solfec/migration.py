@@ -59,7 +59,7 @@ def rearrange(part: Part, places: Places, reach: float) -> None:
     for bodies, *_ in received:
         if bodies is not None:
             model.unpack_bodies(bodies)
-    body_packing.replace_constraints(model, body_packing.joined_constraints([packed for _, packed, _ in received]))
+    body_packing.replace_constraints(model, [packed for _, packed, _ in received])
     part.settle()
     model.cracks.tensions = {key: value for *_, known in received for key, value in known.items()}
 
@@ -123,7 +123,7 @@ def take_states(whole, states: list[State]) -> None:
         for name, table, listed, rows in _state_rows(bodies, np.searchsorted(bodies.view("id"), state.ids)):
             for column in listed:
                 getattr(table, column)[..., rows] = state.columns[name][column]
-    body_packing.replace_constraints(whole, body_packing.joined_constraints([state.constraints for state in states]))
+    body_packing.replace_constraints(whole, [state.constraints for state in states])
     whole.cracks.tensions = {key: value for state in states for key, value in state.tensions.items()}
     whole.fractures.take([record for state in states for record in state.fractures])
 

@@ -53,17 +53,16 @@ class Progress:
         """Whether a report replaces the former one."""
         return self.terminal or self._bar is not None
 
-    def begin(self, domain: Domain, duration: float) -> None:
-        """Begin the reports of a RUN."""
+    def begin(self, domain: Domain, duration: float, totals: tuple[dict, int] | None = None) -> None:
+        """Begin the reports of a RUN; `totals` are numbers of bodies by their kind, and of degrees of freedom, if `domain` does not hold all bodies."""
         self._start_time = domain.time
         self._start_step = domain.step_number
         self._duration = duration
         self._started = self._reported = monotonic()
         if self.verbose == "ON" and domain.step_number == 0:
-            counts = [(int((domain.bodies.view("kind") == kind).sum()), names) for kind, names in KIND_NAMES.items()]
-            listed = ", ".join(counted(count, *names) for count, names in counts if count)
-            degrees = 3 * domain.bodies.triples.n
-            bodies = counted(domain.bodies.n, "body", "bodies")
+            numbers, degrees = totals or ({kind: int((domain.bodies.view("kind") == kind).sum()) for kind in KIND_NAMES}, 3 * domain.bodies.triples.n)
+            listed = ", ".join(counted(numbers[kind], *names) for kind, names in KIND_NAMES.items() if numbers[kind])
+            bodies = counted(sum(numbers.values()), "body", "bodies")
             self._print(f"{bodies}{listed and f' ({listed})'}; {degrees} degrees of freedom; step {domain.step:g}")
 
     def after_step(self, domain: Domain, constraints: int | None = None, statistics: Statistics | None = None) -> None:
@@ -101,7 +100,7 @@ class Progress:
         several = statistics is not None and statistics.processes > 1
         if several and last and self.verbose == "ON":
             self._print("\n".join(statistics.table()))
-        self._write_state(domain, left, constraints, statistics.table() if several else [])
+        self._write_state(domain, left, constraints, statistics if several else None)
 
     def end(self, domain: Domain, statistics: Statistics | None = None) -> None:
         """End the reports of a RUN with the last one, on a separate line, and with counts of several processes."""
@@ -170,23 +169,24 @@ class Progress:
         except (OSError, ValueError):  # a terminal without a size
             return 80
 
-    def _write_state(self, domain: Domain, left: float, constraints: int, table: list[str]) -> None:
-        """Replace STATE as a whole, so that a reader never sees a part of it; failures never stop a run.  `table`: counts of several processes."""
+    def _write_state(self, domain: Domain, left: float, constraints: int, statistics: Statistics | None) -> None:
+        """Replace STATE as a whole, so that a reader never sees a part of it; failures never stop a run.  `statistics`: counts of several processes."""
         if self.directory is None:
             return
         seconds = {phase: self.seconds[phase] + domain.timings[phase] for phase in (*PHASES, "PARBAL")}
         total = sum(seconds.values()) or 1.0
+        bodies, boxes = statistics.total[:2].tolist() if statistics else (domain.bodies.n, domain.geometry.primitives.n)
         lines = [
             f"DATE: {strftime('%Y-%m-%d %H:%M:%S', localtime())}",
             f"ESTIMATED TIME LEFT: {clock_text(left)}",
             f"TIME: {domain.time:.9g}",
             f"STEP: {domain.step:.9g}",
-            f"BODIES: {domain.bodies.n}",
-            f"BOXES: {domain.geometry.primitives.n}",
+            f"BODIES: {bodies}",
+            f"BOXES: {boxes}",
             f"CONSTRAINTS: {constraints}",
             f"SPARSIFIED: {domain.sparsified}",
             *(f"{phase}: {100 * spent / total:.1f} %" for phase, spent in seconds.items()),
-            *table,
+            *(statistics.table() if statistics else ()),
         ]
         temporary = os.path.join(self.directory, "STATE.new")
         try:

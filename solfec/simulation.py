@@ -34,6 +34,7 @@ from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
 from .solvers.local_dynamics import NO_ROLLING
 from .solvers.unsolved import UnsolvedSteps
+from .spreading import Spreading
 
 PATIENCE = 0.1  # seconds of wall time between checks for the file STOP
 TOLERANCE = 1e-6  # part of a step or interval within which an event is due, because of rounding
@@ -204,6 +205,7 @@ class Simulation:
         self._world = communicator.world()
         self.balancing = partition.Balance()
         self._course: Course | Divided | None = None
+        self.spreading = Spreading(self._world.size, self.mode == "WRITE")
         self._advance: Callable[[], None] | None = None  # makes a step in the present run, if not the model itself
         self._frames_elsewhere = 0  # frames that process 0 has written, in other processes
         if mode != "READ" and outpath is not None and check is None and self._world.rank == 0:
@@ -426,21 +428,27 @@ class Simulation:
             self._meet_to_run(solver)
         with Interruption() as interruption, self._course_dropped():
             running, end = True, domain.time + duration
+            requests = Requests(lambda: interruption.signal, self._stop_exists)
             self._discard_stale_stop()  # before the first frame, by which others see that the run has begun
             if self._continues:
+                self.spreading.join(self, self._world, solver)
                 running, end = self._resume(solver, duration)
                 if self.companion is not None:
                     self.companion.go_on()
             else:
                 domain.initialise()
+                if self.spreading.on:
+                    self._course = self._course_of(solver, requests, end)
                 if domain.step_number == 0:
                     self._write()
-            course = self._course = self._course_of(solver, Requests(lambda: interruption.signal, self._stop_exists), end)
-            balance = Balance(domain)
+            course = self._course = self._course or self._course_of(solver, requests, end)
+            balance = None if domain.spread else Balance(domain)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
-            progress.begin(domain, max(end - domain.time, 0.0))
+            progress.begin(domain, max(end - domain.time, 0.0), course.totals if self.spreading.on else None)
+            if self.verbose == "ON" and (text := self.spreading.told(domain)):
+                progress.note(text)
             written, looked, patience, advance = domain.step_number, perf_counter(), min(PATIENCE, progress.interval), course.advance
             while running and domain.time < end - TOLERANCE * domain.step:
                 self._nothing_due_before = self._quiet_until(end)
@@ -482,7 +490,7 @@ class Simulation:
             progress.end(domain, course.statistics)
             self._tell_balance(balance, progress)
             if self.verbose == "ON":
-                for text in filter(None, (averaged_points.told(domain), domain.shares.told())):
+                for text in filter(None, (averaged_points.told(course.averaged if self.spreading.on else averaged_points.pairs(domain)), domain.shares.told())):
                     progress.note(text)
             interruption.honour()
 
@@ -509,6 +517,8 @@ class Simulation:
 
     def _course_of(self, solver, requests: Requests, end: float) -> Course | Divided:
         """Return the course of the model: whole, or divided among processes or by colours that do not depend on their number."""
+        if self.spreading.on:
+            return self.spreading.course(self, self._world, solver, requests, partial(self._described, solver, end))
         coloured = sweeps_by_colours(solver) and solver.colouring == "ON" and is_divisible(self.domain, solver)
         if self._world.size > 1 or (coloured and self._advance is None):
             return Divided(self.domain, self._world, solver, self.balancing, requests, partial(self._described, solver, end))
@@ -519,13 +529,18 @@ class Simulation:
         schedules = [self._output, self._callback and self._callback[0], *(schedule for _, schedule in self._snapshots)]
         times = end, [schedule and schedule.state for schedule in schedules], [snapshots.listed for snapshots, _ in self._snapshots]
         return {
-            "loads, materials or other settings": settings.as_bytes(self.domain, solver),
+            "loads, materials or other settings": (settings.common_bytes if self.spreading.on else settings.as_bytes)(self.domain, solver),
             "duration of RUN, or intervals of OUTPUT, CALLBACK or samples": repr(times).encode(),
         }
 
-    def _tell_balance(self, balance: Balance, progress: Progress) -> None:
+    @property
+    def sampled(self) -> bool:
+        """Whether displacements are sampled in a run."""
+        return bool(self._snapshots)
+
+    def _tell_balance(self, balance: Balance | None, progress: Progress) -> None:
         """Print energy and momentum of the run, and warn if their errors exceed those of the schemes."""
-        figures = balance.figures(self.domain) if self._advance is None else None  # other codes set states after every step
+        figures = balance.figures(self.domain) if balance is not None and self._advance is None else None  # other codes set states after every step
         if figures is None:
             return
         if self.verbose == "ON":
@@ -588,7 +603,11 @@ class Simulation:
         return True, end
 
     def _write(self) -> None:
-        if self._course is not None:
+        domain, pieces = self.domain, None
+        if self.spreading.on and self._course is not None:
+            pieces = self._course.collect() if self.outpath is not None else None
+            domain = pieces.domain if pieces else domain
+        elif self._course is not None:
             self._course.collect()
         if self._writer is None:
             self.domain.fractures.records.clear()  # no results store them
@@ -596,10 +615,10 @@ class Simulation:
             return
         callback = None if self._callback is None else self._callback[0].state
         record = results.RunRecord(self._runs, self._solver, self._output.state, callback, self.companion)
-        self._writer.write_frame(self.domain, record)
-        for phase, seconds in self.domain.timings.items():
+        self._writer.write_frame(domain, record, pieces)
+        for phase, seconds in domain.timings.items():
             self._progress.seconds[phase] += seconds
-            self.domain.timings[phase] = 0.0  # frames store seconds since the previous frame
+            domain.timings[phase] = 0.0  # frames store seconds since the previous frame
 
     def _call_back(self) -> bool:
         """Call the callback; return whether the run continues: a returned 0 ends it, in any process, a returned None does not."""

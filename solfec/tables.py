@@ -138,16 +138,43 @@ def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | N
             moved[...] = flat[width * source : width * (source + count)]
             if shift is not None:
                 moved -= shift[k]
-    column[..., rows:n] = fill
+    refill(column[..., rows:n], fill)
 
 
 def enlarged(array: np.ndarray, count: int, fill) -> np.ndarray:
-    """A copy with room for `count` rows, the last index, in Fortran's order."""
-    result = np.empty((*array.shape[:-1], count), array.dtype, order="F")
+    """A copy with room for `count` rows, the last index, in Fortran's order.
+
+    Pages of memory that hold zeros only are not written, so the system need not give them: contacts leave a half of their columns to the user's
+    constraints.
+    """
     kept = min(count, array.shape[-1])
+    if fill == 0:
+        result = np.zeros((*array.shape[:-1], count), array.dtype, order="F")
+        for first in range(0, kept, AT_ONCE):
+            rows = slice(first, min(first + AT_ONCE, kept))
+            if _any_bit(array[..., rows]):
+                result[..., rows] = array[..., rows]
+        return result
+    result = np.empty((*array.shape[:-1], count), array.dtype, order="F")
     result[..., :kept] = array[..., :kept]
     result[..., kept:] = fill
     return result
+
+
+def refill(rows: np.ndarray, fill) -> None:
+    """Fill rows of a column; those that hold zeros already are not written."""
+    if fill != 0 or rows.shape[-1] < AT_ONCE:
+        rows[...] = fill
+        return
+    for first in range(0, rows.shape[-1], AT_ONCE):
+        several = rows[..., first : first + AT_ONCE]
+        if _any_bit(several):
+            several[...] = 0
+
+
+def _any_bit(rows: np.ndarray) -> bool:
+    """Whether rows hold anything but zeros; minus zero is not zero."""
+    return bool(rows.view(f"i{rows.itemsize}").any())
 
 
 def appended(array: np.ndarray, more: np.ndarray) -> np.ndarray:
@@ -233,11 +260,8 @@ class Table:
         if rows <= self.capacity:
             return
         capacity = max(rows, 2 * self.capacity)
-        for name, (shape, dtype, fill) in self.COLUMNS.items():
-            column = np.empty((*shape, capacity), dtype, order="F")
-            column[..., : self.n] = getattr(self, name)[..., : self.n]
-            column[..., self.n :] = fill
-            vars(self)[name] = column
+        for name, (_, _, fill) in self.COLUMNS.items():
+            vars(self)[name] = enlarged(getattr(self, name)[..., : self.n], capacity, fill)
         self.capacity = capacity
         self.generation += 1
         self._register()
@@ -254,7 +278,7 @@ class Table:
         columns = vars(self)
         if not self.REFILLED:
             for name, (_, _, fill) in self.COLUMNS.items():
-                columns[name][..., first:end] = fill
+                refill(columns[name][..., first:end], fill)
         for name, value in values.items():
             columns[name][..., first:end] = value
         self._rows[0] = end
@@ -392,6 +416,17 @@ class Table:
             if origin.ndim:
                 origin = origin.reshape(-1, *(1,) * (numbers.ndim - 1))
             numbers[...] = np.where(numbers < 0, numbers, numbers + sign * origin)
+
+    def trim(self) -> None:
+        """Give back the memory of rows that are not in use."""
+        if self.capacity <= max(16, self.n + self.n // 4):
+            return
+        capacity = max(16, self.n)
+        for name, (_, _, fill) in self.COLUMNS.items():
+            vars(self)[name] = enlarged(getattr(self, name)[..., : self.n], capacity, fill)
+        self.capacity = capacity
+        self.generation += 1
+        self._register()
 
     def nbytes(self) -> int:
         """Memory of all columns, in bytes."""

@@ -5,6 +5,7 @@
 !> that have not moved are unchanged.  So results have the bits of a full search and evaluation.
 module pair_cache
   use kinds, only: dp, i4, i8
+  use kind_numbers, only: sphere => primitive_sphere
   use detection_state, only: detection_tables
   use polyhedra, only: shape_tables
   use state_tables, only: constraint_table, narrow_result, workspace
@@ -94,7 +95,7 @@ contains
   end subroutine sum_flags
 
   !> Selects the pairs to evaluate, in the order of the kept pairs: their boxes overlap (strictly in x, within
-  !> half of both `reach`es), they are not in contact, and one of them has moved since they were found apart.
+  !> half of both `reach`es), and two spheres are no further apart, they are not in contact, and one of them has moved since they were found apart.
   !>
   !>   from, to        rows from <= k < to of the constraint table are contacts
   !>   bodies, rest    number of bodies; their steps of rest: pairs of two that sleep are not selected
@@ -128,8 +129,11 @@ contains
       if (work%apart(k) >= 0) then
         if (max(work%moved(shapes%body(i)), work%moved(shapes%body(j))) <= work%apart(k)) cycle
       end if
-      if (overlap(shapes%box(:,i), shapes%box(:,j), 0.5_dp*(shapes%reach(i) + shapes%reach(j)))) &
-        work%mark(k) = merge(2, 1, shapes%box(1,j) < shapes%box(1,i))
+      if (.not. overlap(shapes%box(:,i), shapes%box(:,j), 0.5_dp*(shapes%reach(i) + shapes%reach(j)))) cycle
+      if (shapes%kind(i) == sphere .and. shapes%kind(j) == sphere) then
+        if (spheres_apart(shapes%box(:,i), shapes%box(:,j), 0.5_dp*(shapes%reach(i) + shapes%reach(j)))) cycle
+      end if
+      work%mark(k) = merge(2, 1, shapes%box(1,j) < shapes%box(1,i))
     end do
     !$omp end do
     !$omp do schedule(static)
@@ -184,6 +188,17 @@ contains
     overlap = a(1) < b(4) + margin .and. b(1) < a(4) + margin .and. a(2) <= b(5) + margin .and. &
       b(2) <= a(5) + margin .and. a(3) <= b(6) + margin .and. b(3) <= a(6) + margin
   end function overlap
+
+  !> Whether spheres in boxes, which are larger by the geometric epsilon, are certainly further apart than `margin`.  Half of the pairs of boxes
+  !> in a packing overlap at corners alone, and results of such pairs would take more memory than contacts do.
+  pure logical function spheres_apart(a, b, margin)
+    real(dp), intent(in) :: a(6), b(6), margin
+    real(dp) :: way(3), rounding
+
+    way = 0.5_dp*((a(1:3) - b(1:3)) + (a(4:6) - b(4:6)))
+    rounding = 16*epsilon(1.0_dp)*max(maxval(abs(a)), maxval(abs(b)))
+    spheres_apart = norm2(way) > 0.5_dp*((a(4) - a(1)) + (b(4) - b(1))) + margin + rounding
+  end function spheres_apart
 
   !> Whether a pair is kept at this place.
   pure logical function is_at(pairs, low, high, one, two, place)

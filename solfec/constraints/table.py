@@ -17,6 +17,11 @@ from ..tables import Table
 from ..time_series import SeriesTable
 from .curves import SpringCurves
 
+USER_ONLY = (  # columns of the constraint table that contacts leave alone
+    *("length", "strength", "value", "series_rows", "direction", "update", "limits", "curve", "dashpot", "implicit", "start"),
+    *("reversing", "joint", "axes", "travel", "motor", "drive", "geared", "gearing", "levers"),
+)
+
 
 class KeptRowTable(Table):
     """What `user.update` writes of the user's rows, kept while these show another configuration; see ConstraintTable."""

@@ -51,6 +51,7 @@ class BODY(Handle):
     """
 
     __slots__ = ()
+    _names = "body"
     _SHOWN = "id label kind form scheme material mass volume center conf velo ncon"
 
     @command("BODY")
@@ -103,6 +104,7 @@ class BODY(Handle):
             domain.lives.note(Event(identifier, True, Cause.USER, 0, domain.time, domain.step_number))
         self._simulation = simulation
         self._id = identifier
+        simulation.spreading.note(self)
 
     def __repr__(self):
         if not self._exists():
@@ -138,6 +140,8 @@ class BODY(Handle):
             if heir is not None:  # also in a continued run, whose input has made the original body
                 self._id = heir
                 return self._row
+            if self._simulation.domain.spread and 0 < self._id < self._simulation.domain.next_body_id:
+                raise ValueError(f"body {self._id} is not in this process, or does not exist any more; ask HERE (solfec, body) before its members") from None
             became = ", ".join(map(str, self._simulation.domain.lives.fragments.get(self._id, ())))
             fate = f"; it became {became} (BODY.fragments)" if became else ""
             raise ValueError(f"body {self._id} does not exist (any more) at time {self._simulation.domain.time:g}{fate}") from None
@@ -433,6 +437,7 @@ class CONSTRAINT(Handle):
     """
 
     __slots__ = ()
+    _names = "constraint"
     _SHOWN = "kind adjbod point R U gap merit residual"
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:

@@ -21,7 +21,8 @@ class Handle(Members):
         Identifier, or row of a table whose rows never move.
     """
 
-    __slots__ = ("_simulation", "_id")
+    __slots__ = ("_simulation", "_id", "__weakref__")
+    _names = ""  # whether `_id` is the identifier of a 'body', or of a 'constraint'
 
     @classmethod
     def _of(cls, simulation: Simulation, identifier: int = 0):
@@ -29,6 +30,8 @@ class Handle(Members):
         handle = object.__new__(cls)
         handle._simulation = simulation
         handle._id = identifier
+        if cls._names:
+            simulation.spreading.note(handle)
         return handle
 
     def _refuse_if_elsewhere(self, what: str) -> None:

@@ -65,6 +65,7 @@ class JOINT(Handle):
     """
 
     __slots__ = ("_kind",)
+    _names = "constraint"
     _SHOWN = "kind label angle turning travel speed distance torque thrust tension reaction"
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:

@@ -224,6 +224,20 @@ class SOLFEC(Model):
         self._domain.sleeping.setting = setting
 
     @property
+    def spread(self) -> str:
+        """'ON': each of several processes keeps its own bodies only, and may make others than the rest; 'OFF' (default): each has the whole model."""
+        return checks.on_off(self._simulation.spreading.asked)
+
+    @spread.setter
+    def spread(self, value: Switch) -> None:
+        spread = checks.switch(value, "spread")
+        if self._domain.bodies.n and spread != self._simulation.spreading.asked:
+            raise BadValue("'spread' must be set before the first BODY")
+        if spread and self._simulation.mode == "READ" and world().size > 1:
+            raise BadValue("'spread' is for runs; results are read by one process, without mpiexec")
+        self._simulation.spreading.choose(spread)
+
+    @property
     def verbose(self) -> str:
         """'ON', 'OFF', or '%' (also for the form with a newline)."""
         return self._simulation.verbose.rstrip("\n")

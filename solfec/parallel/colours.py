@@ -13,6 +13,7 @@ from .. import _kernels
 
 _colour_next_groups = _kernels.shared_colours.colour_next_groups
 
+PIECE = 1 << 16  # rows that are compared at once
 WORD = 62  # colours in one word of the masks of used colours
 
 
@@ -31,11 +32,11 @@ def colour(part, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     The second result (words, bodies) has, for each body that the part owns or has a copy of, the bits of the colours of all rows on it.
     """
     bodies, world = part.model.bodies, part.world
-    _, first, group_of = np.unique((ends[0] + 1) * (bodies.n + 1) + ends[1] + 1, return_index=True, return_inverse=True)
+    first, group_of = _groups((ends[0] + 1) * (bodies.n + 1) + ends[1] + 1)
     groups = ends[:, first]
     ids = np.where(groups >= 0, bodies.id[np.maximum(groups, 0)], 0)
     hashed = hashes(ids[0], ids[1])
-    order = np.argsort(-hashed).astype(np.int32)
+    order = np.argsort(hashed)[::-1].astype(np.int32)
     one, two = groups.astype(np.int32)
     mine = part.mine.astype(np.int32)
     result = np.full(hashed.size, -1, np.int32)
@@ -52,3 +53,15 @@ def colour(part, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         elif not left:
             part.copy_columns(known.view(float), part.sent, part.received)
             return result[group_of], known[1:]
+
+
+def _groups(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a row of each group of equal keys, groups by ascending keys, and the group of each row; less memory than `np.unique` takes."""
+    order = np.argsort(keys, kind="stable")
+    new = np.ones(order.size, bool)
+    for k in range(1, order.size, PIECE):
+        rows = order[k - 1 : k + PIECE]
+        new[k : k + PIECE] = np.diff(keys[rows]) > 0
+    group_of = np.empty(order.size, np.int32)
+    group_of[order] = np.cumsum(new, dtype=np.int32) - 1
+    return order[new], group_of

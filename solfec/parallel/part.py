@@ -147,14 +147,7 @@ class Part:
         least = least_reach(model)
         if not reach >= least:
             raise SolfecError(f"the reach {reach:g} of parts of a model must be at least {least:g}, eight times the distances of detection")
-        self.model, self.world = model, world
-        if world.size > 1:
-            model.bodies.rank = world.rank
-        self.elsewhere, self.lost, self.opening = SharedJoints(self), np.zeros(0, np.int64), []
-        self.ended = np.zeros(0, int)
-        self._note_constraints()
-        self.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
-        model.states.update_shapes()
+        self._begin(model, world)
         places = self.places(model.bodies.view("kind") != BodyKind.OBSTACLE)
         ids = model.bodies.view("id").copy()
         held = self.arrange(places, reach)
@@ -164,6 +157,51 @@ class Part:
             model.remove_bodies(foreign)
             model.deleted_bodies = deleted
         self.settle()
+
+    @classmethod
+    def of_made(cls, model, world: Communicator) -> Part:
+        """Return a part whose model has what this process has made, with identifiers on which all agree; it still is to be arranged and settled."""
+        part = cls.__new__(cls)
+        part._begin(model, world)
+        part._first_triples = None  # there is no whole model that numbers them
+        found = world.gathered((part.links, part._linking, part.driven, part.linked, part.breakable, part.looped.size))
+        part._linking, first = np.unique(np.concatenate([one[1] for one in found]), return_index=True)
+        part.links = np.concatenate([one[0] for one in found], axis=1)[:, first]
+        part.driven = np.unique(np.concatenate([one[2] for one in found]))
+        part.linked, part.breakable = (any(one[k] for one in found) for k in (3, 4))
+        part.sprung = part.motored = False
+        if any(one[5] for one in found):
+            raise SolfecError("RUN: joints in loops, whose reactions one process shares, need SOLFEC.spread = 'OFF'")
+        return part
+
+    def _begin(self, model, world: Communicator) -> None:
+        """Note what does not depend on which bodies are held, and bring the boxes of the model's bodies up to date."""
+        self.model, self.world = model, world
+        if world.size > 1:
+            model.bodies.rank = world.rank
+        self.elsewhere, self.lost, self.opening = SharedJoints(self), np.zeros(0, np.int64), []
+        self.ended = np.zeros(0, int)
+        self._note_constraints()
+        self.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
+        model.states.update_shapes()
+
+    @property
+    def everyone(self) -> tuple[np.ndarray, np.ndarray]:
+        """Identifiers of the moving bodies of all processes, and ranks of their owners."""
+        return self._owners
+
+    def drop(self, gone: np.ndarray) -> None:
+        """Forget bodies, given by identifiers, that have been removed from all parts."""
+        stays = ~np.isin(self._owners[0], gone)
+        self._owners = self._owners[0][stays], self._owners[1][stays]
+        for plan in (self._sent, self._received):
+            plan.update({rank: listed[~np.isin(listed, gone)] for rank, listed in plan.items()})
+        self.links, self._linking = (column[..., ~np.isin(self.links, gone).any(axis=0)] for column in (self.links, self._linking))
+        start, used = self._start_of, self.used
+        self.settle()
+        known = self.model.bodies.view("id")
+        self._start = start[1][:, np.searchsorted(start[0], known)]
+        self._start_of, self.used = (known.copy(), self._start), used
 
     def arrange(self, places: Places, reach: float) -> np.ndarray:
         """Choose the bodies to hold and the lists of what is exchanged; return a mask of the former.
@@ -226,9 +264,11 @@ class Part:
         self.sizes = int(np.count_nonzero(self.mine)), int(bodies.view("primitive_count")[self.mine].sum())
         size = bodies.view("kind"), bodies.view("node_count"), bodies.view("mode_count")
         self.spans = {"conf": (bodies.view("conf_ptr").copy(), conf_triples(*size)), "velo": (bodies.view("velo_ptr").copy(), velo_triples(*size))}
-        ids, first = self._first_triples
-        self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
+        if self._first_triples is not None:
+            ids, first = self._first_triples
+            self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
         self._start = bodies.view("extents").copy()
+        self._start_of = bodies.view("id").copy(), self._start
         if bodies.finite_elements is not None:
             bodies.finite_elements.current = False  # strains of copies were not
         self.used, self.jump = 0.0, np.zeros(bodies.n)

@@ -141,7 +141,8 @@ class PartSweeps(ConstraintSolver):
         sums, counts = np.zeros((5, max(local.n, 1)), order="F"), np.zeros(3, np.int32)
         fallbacks, iterations, error, merit, converged = 0, 0, 0.0, 0.0, False
         left = np.zeros(3, np.int64)
-        first, least, totals = local.rows.R[:, : local.n].copy(), np.inf, SweepSums(part.world)
+        least, totals = np.inf, SweepSums(part.world)
+        first = local.rows.R[:, : local.n].copy() if self._stages else None
         self._gather(local)
         while not converged and iterations < given.maxiter and math.isfinite(error) and math.isfinite(merit):
             iterations += 1

@@ -8,6 +8,7 @@ from .. import _kernels
 from .communicator import Communicator
 
 BITS = 2.0**40  # range of each of the two words of a term
+AT_ONCE = 1 << 14  # terms of a sum that take memory at the same time
 HEADROOM = 4.0  # by how much the largest term may grow from one sweep to the next
 
 _add_figures = _kernels.part_sweeps.add_figures
@@ -31,10 +32,13 @@ def words(terms: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """
     if not np.isfinite(largest).all():
         return np.zeros(2 * len(terms), np.int64)
-    parts = terms / scale(largest)[:, None]
-    high = np.floor(parts * BITS)
-    low = np.floor((parts * BITS - high) * BITS)
-    return np.concatenate([high.astype(np.int64).sum(axis=1), low.astype(np.int64).sum(axis=1)])
+    result, by = np.zeros((2, len(terms)), np.int64), scale(largest)[:, None]
+    for first in range(0, terms.shape[1], AT_ONCE):
+        parts = terms[:, first : first + AT_ONCE] / by
+        high = np.floor(parts * BITS)
+        low = np.floor((parts * BITS - high) * BITS)
+        result += high.astype(np.int64).sum(axis=1), low.astype(np.int64).sum(axis=1)
+    return result.ravel()
 
 
 def summed(total: np.ndarray, largest: np.ndarray) -> np.ndarray:

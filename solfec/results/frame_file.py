@@ -97,6 +97,16 @@ class FrameFile:
             self._file.append(record)
             self._waiting += len(record)
 
+    def begin_spilling(self) -> None:
+        """Prepare for a frame of which parts are written before it is complete (`spill`); nothing has been appended yet."""
+        if self._file.records:
+            self.flush()
+        self._changed = True
+
+    def spill(self) -> None:
+        """Write the rows of an incomplete frame, which may change then; they do not count before `commit`."""
+        self.columns.write([])
+
     def flush(self) -> None:
         """Put all frames into the datasets."""
         if self.columns.fresh or self._file.records or self._changed:

@@ -12,6 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from ..bodies.table import BodyTable
+from ..constraints.table import USER_ONLY as CONSTRAINTS_OF_USERS
 from ..constraints.table import ConstraintTable
 from ..contact.geometry import FaceTable, PrimitiveTable
 from ..element_types import MOST_FACES, MOST_NODES
@@ -33,11 +34,7 @@ FOLLOWS = {  # rebuilt from the rest
 BODY_STATE = ("energy", "momentum", "rest")  # columns of the body table that change from frame to frame
 DERIVED = ("element", "weights", "rounding", "carriers")  # computed from referential points and shapes
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
-USER_ONLY = (  # meaningful for the user's constraints alone
-    *("other_point", "length", "strength", "value", "series_rows"),
-    *("direction", "update", "limits", "curve", "dashpot", "implicit", "start"),
-    *("reversing", "joint", "axes", "travel", "motor", "drive", "geared", "gearing", "levers"),
-)
+USER_ONLY = ("other_point", *CONSTRAINTS_OF_USERS)  # meaningful for the user's constraints alone
 
 
 def numbered(kinds: type[IntEnum]) -> str:

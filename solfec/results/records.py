@@ -11,13 +11,13 @@ from ..time_step import CLOCKS
 from . import layout
 
 
-def constraint_records(constraints, domain, room: np.ndarray | None = None) -> np.ndarray:
-    """Return the constraint table as records (in `room`, if given), with identities in place of row numbers."""
+def constraint_records(constraints, domain, room: np.ndarray | None = None, rows: np.ndarray | slice | None = None) -> np.ndarray:
+    """Return the constraint table, or some of its rows, as records (in `room`, if given), with identities in place of row numbers."""
     bodies, primitives = with_none(domain.bodies.view("id"), 0), with_none(domain.geometry.primitives.view("number"), -1)
-    identities = {side: bodies[constraints.view(side)] for side in ("master", "slave")}
-    identities |= {side + "_primitive": primitives[constraints.view(side + "_primitive")] for side in ("master", "slave")}
-    everything = slice(0, constraints.n)
-    return constraints.pack(everything, layout.CONTACT_COLUMNS, dtype=layout.CONSTRAINT, room=room, **identities)
+    rows = slice(0, constraints.n) if rows is None else rows
+    identities = {side: bodies[constraints.view(side)[rows]] for side in ("master", "slave")}
+    identities |= {side + "_primitive": primitives[constraints.view(side + "_primitive")[rows]] for side in ("master", "slave")}
+    return constraints.pack(rows, layout.CONTACT_COLUMNS, dtype=layout.CONSTRAINT, room=room, **identities)
 
 
 def with_none(column: np.ndarray, value: int) -> np.ndarray:

@@ -87,11 +87,24 @@ def describe(domain, functions: Functions, solver=None) -> dict:
     return json.loads(json.dumps(described))
 
 
+#: Settings that belong to bodies, and that processes may make apart.
+OF_BODIES = ("point loads", "pressures", "load functions", "joints")
+
+
 def as_bytes(domain, solver=None) -> bytes:
     """Return all settings, and the time series and curves that they refer to, as bytes; equal models give equal bytes."""
     functions = Functions()
     described = json.dumps(describe(domain, functions, solver))
     return described.encode() + b"".join(array.tobytes() for array in functions.take_fresh(0))
+
+
+def common_bytes(domain, solver=None) -> bytes:
+    """Return the settings that belong to no body as bytes, for processes that have made different bodies."""
+    described = {name: value for name, value in describe(domain, Functions(), solver).items() if name not in OF_BODIES}
+    described["detection"] = {name: value for name, value in described["detection"].items() if name not in ("excluded_bodies", "excluded_parts")}
+    for component, row in domain.loads.gravity_series:
+        described["gravity"][component] = np.concatenate(domain.loads.series.knots(row)).tolist()
+    return json.dumps(described).encode()
 
 
 def step_functions(domain) -> dict[str, int]:

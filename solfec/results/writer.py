@@ -14,11 +14,13 @@ from .. import kernel_level
 from ..bodies import implicit
 from ..directories import check_place
 from ..errors import SolfecError
+from ..kinds import Energy
 from . import fractures, layout, meshes, open_files, settings, shapes
 from .bases import BaseRows
 from .frame_file import FrameFile, finish_interrupted
 from .functions import Functions
 from .journal import Busy, journal_path
+from .pieces import Listing, Pieces
 from .reader import DAMAGE, ResultsReader
 from .records import RunRecord, constraint_records, describe_step, user_records, version
 from .validation import Checks, refuse_foreign
@@ -64,6 +66,7 @@ class ResultsWriter:
         self._factor_first = 0
         self._defined = np.empty(0, layout.DEFINITION)  # those of the bodies in the last frame
         self._defined_bytes: list[bytes] = []  # the same, column by column
+        self._listing: Listing | None = None  # in place of these three, of frames in pieces
         self._deleted = 0
         self._last_id = 0  # largest identifier of a body whose shape is stored
         self._functions = Functions()
@@ -122,7 +125,7 @@ class ResultsWriter:
             raise SolfecError(f"{writer.file}: the results cannot be continued, the file seems damaged: {error}") from error
         return writer
 
-    def write_frame(self, domain, run: RunRecord | None = None) -> None:
+    def write_frame(self, domain, run: RunRecord | None = None, pieces: Pieces | None = None) -> None:
         """Append the present state of a domain; once this returns, the frame survives the end of the process.
 
         Parameters
@@ -130,6 +133,8 @@ class ResultsWriter:
         domain : Domain
         run : RunRecord, optional
             Data of the run that the frame stores.
+        pieces : Pieces, optional
+            Bodies and contacts, if the domain does not have them; it has the user's constraints, and bodies with loads.
 
         Raises
         ------
@@ -142,14 +147,14 @@ class ResultsWriter:
         open_files.wake(self)
         try:
             if fresh:
-                self._begin(domain)
+                self._begin(domain, pieces.sizes if pieces else (domain.bodies.n, domain.constraints.n, domain.constraints.user_count))
             elif self._out is None:
                 self._reopen()
             elif self._out.resting and not self._out.wake():
                 self._out.close()
                 self._out = None
                 self._reopen()
-            self._store(domain, run or RunRecord())
+            self._store(domain, run or RunRecord(), pieces)
             self._out.commit()
             if fresh:
                 self._install()
@@ -247,8 +252,8 @@ class ResultsWriter:
             except OSError as error:
                 raise self._failure("the results cannot be replaced", error) from error
 
-    def _begin(self, domain) -> None:
-        """Open a new file beside the old one and lay it out."""
+    def _begin(self, domain, sizes: tuple[int, int, int]) -> None:
+        """Open a new file beside the old one and lay it out for frames of so many bodies, constraints, and constraints of the user."""
         os.makedirs(self.path, exist_ok=True)
         self._finish_interrupted()
         file = self._open(fresh=True)
@@ -262,7 +267,6 @@ class ResultsWriter:
         for name, text in (("input", input_text), ("arguments", json.dumps(self._arguments))):
             model[name] = np.frombuffer(text.encode(), "u1")
             layout.say(model[name], "description", f"bytes (UTF-8) of the {name}")
-        sizes = (domain.bodies.n, domain.constraints.n, domain.constraints.user_count)
         for name, (dtype, *_) in layout.DATASETS.items():
             rows = ONE_FRAME_DATASETS[name](*sizes) if name in ONE_FRAME_DATASETS else 0
             chunk = _chunk(rows, dtype.itemsize)
@@ -358,28 +362,13 @@ class ResultsWriter:
 
     # -- frames ---------------------------------------------------------------------------------------------
 
-    def _store(self, domain, run: RunRecord) -> None:
+    def _store(self, domain, run: RunRecord, pieces: Pieces | None) -> None:
         """Append one frame to all datasets."""
-        bodies, constraints = domain.bodies, domain.constraints
-        columns = self._columns
         row = np.zeros(1, layout.STEP)
-        born = self._store_model(domain)
+        born, figures = self._store_whole(domain, row) if pieces is None else self._store_pieces(domain, row, pieces)
         self._store_events(domain)
         self._store_fractures(domain)
         self._store_tensions(domain)
-        self._store_list(bodies)
-        row["list_first"] = self._list_first
-        row["bodies"] = bodies.n
-        row["bodies_first"] = columns["frames/bodies"].append(
-            bodies.pack(slice(0, bodies.n), layout.BODY_STATE, dtype=layout.BODY)
-        )
-        row["conf_first"] = columns["frames/configurations"].append(bodies.configurations.view("conf").T)
-        row["velo_first"] = columns["frames/velocities"].append(bodies.triples.view("velo").T)
-        row["constraints"], row["user"] = constraints.n, constraints.user_count
-        row["constraints_first"] = columns["frames/constraints"].append(
-            constraint_records(constraints, domain, self._room_for(constraints.n))
-        )
-        row["user_first"] = columns["frames/user_constraints"].append(user_records(constraints, self._functions))
         self._store_settings(domain, run)
         row["settings"] = self._settings_row
         if self._deleted < 0:
@@ -391,8 +380,67 @@ class ResultsWriter:
         if run.companion is not None:
             run.companion.store(self._out, self.frames)
         describe_step(row, domain, run)
-        columns["frames/steps"].append(row)
+        for name, figure in figures.items():
+            row[name] = figure
+        self._columns["frames/steps"].append(row)
         self._last_step = row.tobytes()
+
+    def _store_whole(self, domain, row: np.ndarray) -> tuple[int, dict]:
+        """Store bodies and constraints of a domain; return the number of new bodies, and figures of the frame beside those of the domain: none."""
+        bodies, constraints = domain.bodies, domain.constraints
+        born = self._store_model(domain)
+        self._store_list(bodies)
+        row["list_first"] = self._list_first
+        row["bodies"] = bodies.n
+        row["bodies_first"], row["conf_first"], row["velo_first"] = self._store_states(bodies)
+        row["constraints"], row["user"] = constraints.n, constraints.user_count
+        row["constraints_first"] = self._columns["frames/constraints"].append(
+            constraint_records(constraints, domain, self._room_for(constraints.n))
+        )
+        row["user_first"] = self._columns["frames/user_constraints"].append(user_records(constraints, self._functions))
+        return born, {}
+
+    def _store_states(self, bodies) -> tuple[int, int, int]:
+        """Store the states of bodies; return the first rows of the datasets."""
+        columns = self._columns
+        return (
+            columns["frames/bodies"].append(bodies.pack(slice(0, bodies.n), layout.BODY_STATE, dtype=layout.BODY)),
+            columns["frames/configurations"].append(bodies.configurations.view("conf").T),
+            columns["frames/velocities"].append(bodies.triples.view("velo").T),
+        )
+
+    def _store_pieces(self, domain, row: np.ndarray, pieces: Pieces) -> tuple[int, dict]:
+        """Store bodies and contacts piece by piece, and the user's constraints of a domain; return the number of new bodies, and figures of the whole frame."""
+        self._out.begin_spilling()
+        columns, constraints = self._columns, domain.constraints
+        if self._listing is None:
+            self._listing = Listing(self._list, self._defined)
+            self._defined, self._defined_bytes = self._defined[:0], []
+        names = ("bodies", "conf", "velo"), ("frames/bodies", "frames/configurations", "frames/velocities")
+        for name, dataset in zip(*names, strict=True):
+            row[name + "_first"] = columns[dataset].length
+        self._listing.begin(pieces.sizes[0])
+        born = 0
+        for piece in pieces.bodies():
+            born += self._store_model(piece)
+            self._listing.add(piece.bodies, columns["model/bodies"])
+            self._store_states(piece.bodies)
+            self._out.spill()
+        changed, energy = self._listing.end()
+        if changed:
+            self._list_first = columns["frames/body_lists"].append(self._listing.listed)
+            self._out.spill()
+        row["list_first"] = self._list_first
+        row["bodies"], row["constraints"], row["user"] = pieces.sizes
+        row["constraints_first"] = columns["frames/constraints"].append(constraint_records(constraints, domain, rows=slice(0, constraints.user_count)))
+        row["user_first"] = columns["frames/user_constraints"].append(user_records(constraints, self._functions))
+        count, least = 0, np.inf
+        for records in pieces.contacts():
+            count, least = count + len(records), min(least, records["gap"].min(initial=np.inf))
+            columns["frames/constraints"].append(records)
+            self._out.spill()
+        energy[Energy.CONTACT], energy[Energy.FRICTION] = domain.contact_energy, domain.friction_energy
+        return born, {"contacts": count, "minimum_gap": least if count else 0.0, "energy": energy}
 
     def _room_for(self, constraints: int) -> np.ndarray:
         """Return memory for records of constraints; it is kept between frames, since new pages cost as much as the packing."""
