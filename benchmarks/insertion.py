@@ -3,8 +3,8 @@
     python benchmarks/insertion.py [--bodies N] [--repeat N] [case ...]
 
 For every kind of body two tables.  The first one inserts a body into a model of N others and deletes one, the new one or one anywhere
-among the others: milliseconds of the call, milliseconds by which the next step is longer than the others, and what the same takes among two bodies: the body's own cost.
-The second one makes N bodies by BODY commands, with the first step after them.  All are medians of processor time.
+among the others: milliseconds of the call, milliseconds by which the next step is longer than those before, and what the same takes among two bodies: the body's own cost
+(`costs` says why both take turns).  The second one makes N bodies by BODY commands, with the first step after them.  All are medians of processor time.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from solfec.shapes import hex_mesh, sphere
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 APART = 3.0  # between bodies, which touch nothing but the floor
+ANY_CHANGE = 1e6  # of reactions ends the sweeps, so every step makes one: how many more a body that lands asks of all the others is no cost of its insertion
 
 
 def place(number: int) -> np.ndarray:
@@ -81,7 +82,7 @@ def model_of(kind: str, count: int) -> tuple[Domain, GaussSeidelSolver]:
     model.insert_body(BodyKind.OBSTACLE, [models.box((-2, -2, -1), (100, 110, 0))], SOFT)
     for number in range(count):
         insert(model, kind, KINDS[kind][0](number))
-    solver = GaussSeidelSolver(1e-4, 100)
+    solver = GaussSeidelSolver(ANY_CHANGE, 1)
     for _ in range(20):
         model.advance(solver)
     return model, solver
@@ -103,29 +104,66 @@ def timed(function: Callable, *arguments) -> tuple[float, object]:
     return 1e3 * (process_time() - start), result
 
 
-def costs(kind: str, count: int, repeat: int) -> dict[str, tuple[float, float]]:
-    """Return the milliseconds of a call, and the extra milliseconds of the next step, for insertion and deletion of a body."""
-    model, solver = model_of(kind, count)
-    found = {"insert": [], "delete": []}
-    steps = []
+class Edits:
+    """A model in which a body comes and goes, and the milliseconds of these calls, and by which the steps after them are longer than the three before."""
+
+    def __init__(self, kind: str, count: int):
+        self.kind, self.count = kind, count
+        self.model, self.solver = model_of(kind, count)
+        self.newest = 0
+        self.steps: list[float] = []
+        self.times: dict[str, list[float]] = {"insert": [], "after insert": [], "delete": [], "after delete": []}
+
+    def time(self, what: str, function: Callable, *arguments):
+        milliseconds, result = timed(function, *arguments)
+        self.times[what].append(milliseconds)
+        return result
+
+    def step(self) -> None:
+        """Make a step like most others."""
+        self.steps.append(timed(self.model.advance, self.solver)[0])
+
+    def step_after(self, edit: str) -> None:
+        """Make the step after an edit."""
+        self.time(f"after {edit}", self.model.advance, self.solver)
+        self.times[f"after {edit}"][-1] -= float(np.median(self.steps[-3:]))
+
+    def insert(self, number: int) -> None:
+        self.newest = self.time("insert", insert, self.model, self.kind, KINDS[self.kind][0](self.count + number % 8))
+
+    def delete(self, number: int, total: int) -> None:
+        victim = self.newest if number % 4 == 0 else int(self.model.bodies.id[1 + number * self.count // total])
+        self.time("delete", self.model.delete_body, victim)
+
+    def costs(self) -> dict[str, tuple[float, float]]:
+        """Return the milliseconds of a call, and the extra milliseconds of the next step, for insertion and deletion of a body."""
+        median = {name: float(np.median(values)) for name, values in self.times.items()}
+        return {name: (median[name], median[f"after {name}"]) for name in ("insert", "delete")}
+
+
+def costs(kind: str, count: int, repeat: int) -> tuple[dict, dict]:
+    """Return what `Edits.costs` does for a body among `count` others, and for one among two.
+
+    Both take turns: before anything is timed in the small model the large one makes a step, so that caches hold as little of the code and of the data of one as of the other.
+    """
+    large, small = Edits(kind, count), Edits(kind, 2)
     for number in range(repeat):
-        body = KINDS[kind][0](count + number % 8)
-        for _ in range(3):
-            steps.append(timed(model.advance, solver)[0])
-        call, identifier = timed(insert, model, kind, body)
-        found["insert"].append((call, timed(model.advance, solver)[0]))
-        for _ in range(3):
-            steps.append(timed(model.advance, solver)[0])
-        victim = identifier if number % 4 == 0 else int(model.bodies.id[1 + number * count // repeat])
-        call, _ = timed(model.delete_body, victim)
-        found["delete"].append((call, timed(model.advance, solver)[0]))
-    step = float(np.median(steps))
-    return {name: tuple(np.median(np.subtract(values, (0.0, step)), axis=0)) for name, values in found.items()}
+        for edit in ("insert", "delete"):
+            arguments = (number,) if edit == "insert" else (number, repeat)
+            for _ in range(3):
+                large.step()
+                small.step()
+            getattr(large, edit)(*arguments)
+            large.step_after(edit)
+            getattr(small, edit)(*arguments)
+            large.step()
+            small.step_after(edit)
+    return large.costs(), small.costs()
 
 
 def excess(kind: str, count: int, repeat: int) -> dict[str, float]:
     """Milliseconds that insertion and deletion of a body cost beyond its own."""
-    among, alone = costs(kind, count, repeat), costs(kind, 2, repeat)
+    among, alone = costs(kind, count, repeat)
     return {name: sum(among[name]) - sum(alone[name]) for name in among}
 
 
@@ -151,7 +189,7 @@ def main() -> None:
     options = parser.parse_args()
     names = words.chosen(parser, options.case, KINDS)
     for name in names:
-        among, alone = costs(name, options.bodies, options.repeat), costs(name, 2, options.repeat)
+        among, alone = costs(name, options.bodies, options.repeat)
         for what in among:
             call, step = among[what]
             print(f"{name:12s} {what}: call {call:.3f} ms, next step {step:+.3f}; alone {alone[what][0]:.3f} {alone[what][1]:+.3f}; "

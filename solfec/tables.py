@@ -112,6 +112,12 @@ class Gaps:
         return place
 
 
+def starts(first: np.ndarray, rows: np.ndarray, end: int) -> np.ndarray:
+    """Return where the lists of some rows begin, from the column `first` of all; the list behind the last one begins at `end`."""
+    count = len(first)
+    return np.where(rows < count, first[np.minimum(rows, count - 1)], end) if count else np.full(len(rows), end)
+
+
 def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | None = None) -> None:
     """Let rows of a column, or of another array with the row last, move up into gaps.
 

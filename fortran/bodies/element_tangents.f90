@@ -51,17 +51,16 @@ contains
 
   !> Computes sums of the moduli of the entries in each row of the elements' Laplacians L_ab = integral of g_a.g_b.
   !>
-  !>   from   first block that counts
-  !>   total  (8,size,0:nblock-1) out, from block `from` on [length]
-  subroutine laplacian_rows(size, columns, points, from, nblock, gradient, weight, total)
-    integer(i4), intent(in) :: size, columns, points, from, nblock
+  !>   total  (8,size,0:nblock-1) out [length]
+  subroutine laplacian_rows(size, columns, points, nblock, gradient, weight, total)
+    integer(i4), intent(in) :: size, columns, points, nblock
     real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1)
     real(dp), intent(inout) :: total(8,size,0:nblock-1)
     real(dp) :: g(8,3,8), entry(8,8,8)
     integer :: k, q, a, b
 
-    !$omp parallel do if (nblock - from > parallel_from) schedule(static) private(g, entry, q, a, b)
-    do k = from, nblock - 1
+    !$omp parallel do if (nblock > parallel_from) schedule(static) private(g, entry, q, a, b)
+    do k = 0, nblock - 1
       entry = 0
       do q = 1, points
         if (columns == size) then

@@ -6,7 +6,8 @@ module contact_detection
   use detection_state, only: detection_tables, open_detection
   use manifolds, only: find_manifolds
   use narrow_phase, only: find_contacts
-  use pair_cache, only: boxes_inside, select_pairs, note_apart, select_contacts, sum_all => sum_flags, fatten => fatten_boxes
+  use pair_cache, only: boxes_inside, select_pairs, note_apart, select_contacts, sum_all => sum_flags, &
+    fatten => fatten_boxes, list_near => boxes_near
   use polyhedra, only: shape_tables
   use shape_state, only: open_shapes
   use hidden_edges, only: replace_hidden_edges
@@ -17,7 +18,7 @@ module contact_detection
   use table_registry, only: table_open
   implicit none
   private
-  public :: detect, sparsify_new, sparsify_symmetrically, deepest_row, fatten_boxes, sum_flags
+  public :: detect, sparsify_new, sparsify_symmetrically, deepest_row, fatten_boxes, boxes_near, sum_flags
 
   integer(i4), parameter :: follow = 1, join = 2, find = 3                          !< stages
   integer(i4), parameter :: averaged = 0, manifold_points = 2, sphere = 2           !< value of `patched`; kinds below are polyhedra
@@ -341,6 +342,16 @@ contains
 
     call fatten(member, reach, skin, box, fat)
   end subroutine fatten_boxes
+
+  !> Calls `pair_cache.boxes_near` for Python.
+  subroutine boxes_near(among, fat, box, near, count, primitives, room)
+    integer(i4), intent(in) :: among, primitives, room
+    real(dp), intent(in) :: fat(6,0:primitives-1), box(6)
+    integer(i4), intent(inout) :: near(room)
+    integer(i4), intent(out) :: count
+
+    call list_near(among, fat, box, near, count)
+  end subroutine boxes_near
 
   !> Calls `pair_cache.sum_flags` for Python.
   subroutine sum_flags(nbody, selfcontact, flags, bodies)

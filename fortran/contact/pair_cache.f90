@@ -12,7 +12,7 @@ module pair_cache
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
-  public :: fatten_boxes, boxes_inside, sum_flags, select_pairs, note_apart, select_contacts
+  public :: fatten_boxes, boxes_near, boxes_inside, sum_flags, select_pairs, note_apart, select_contacts
 
   integer, parameter :: parallel_from = 4000
   integer(i4), parameter :: asleep = -1   !< a value of `rest` of bodies
@@ -50,6 +50,26 @@ contains
       fat(4:6,i) = box(4:6,i) + more
     end do
   end subroutine fatten_boxes
+
+  !> Lists the first boxes fat(:,0:among-1) that overlap a box, as `pair_search` compares them.
+  !>
+  !>   near, count  (:) their rows, ascending, and their number
+  pure subroutine boxes_near(among, fat, box, near, count)
+    integer(i4), intent(in) :: among
+    real(dp), intent(in) :: fat(6,0:*), box(6)
+    integer(i4), intent(inout) :: near(*)
+    integer(i4), intent(out) :: count
+    integer :: i
+
+    count = 0
+    do i = 0, among - 1
+      if (fat(1,i) < box(4) .and. box(1) < fat(4,i) .and. fat(2,i) <= box(5) .and. box(2) <= fat(5,i) .and. &
+        fat(3,i) <= box(6) .and. box(3) <= fat(6,i)) then
+        count = count + 1
+        near(count) = i
+      end if
+    end do
+  end subroutine boxes_near
 
   !> Whether every box, enlarged by half of `reach`, is inside its fat box; and a sum that changes with the bodies' flags of
   !> self-contact.

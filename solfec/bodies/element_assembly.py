@@ -125,8 +125,8 @@ class ElementGroup:
         self.numbers = appended(self.numbers, other.numbers)
         self._count(self.count + other.count)
 
-    def remove(self, elements: Gaps, nodes: np.ndarray) -> Gaps | None:
-        """Let elements go, by gaps in all numbers of elements; `nodes` (k,) is taken from node numbers behind each gap.
+    def remove(self, elements: Gaps, nodes: np.ndarray, bodies: np.ndarray) -> Gaps | None:
+        """Let elements go, by gaps in all numbers of elements; `nodes` and `bodies` (k,) are taken from numbers of nodes and bodies behind each gap.
 
         Returns
         -------
@@ -150,7 +150,8 @@ class ElementGroup:
                     values = values - shift[:, None]
                 holder[name] = in_lanes(values)
         close_up(self.numbers, lanes, self.count, 0, elements.shift)
-        self.numbers = self.numbers[: self.count - lanes.total]
+        close_up(self.body, lanes, self.count, 0, bodies)
+        self.numbers, self.body = (array[: self.count - lanes.total] for array in (self.numbers, self.body))
         self._count(self.count - lanes.total)
         return gaps
 
@@ -426,9 +427,9 @@ class ElementAssembly(Record):
         first, position = self._contributions(group.count - other.groups[0].count)
         self.extend(position=position, first=self.first[-1] + first[new + 1 :])
 
-    def remove(self, elements: Gaps, nodes: Gaps, reference: np.ndarray) -> None:
-        """Let elements and nodes of bodies go; `reference` (3, n) are the nodes that stay."""
-        blocks = [group.remove(elements, nodes.shift) for group in self.groups]
+    def remove(self, bodies: Gaps, elements: Gaps, nodes: Gaps, reference: np.ndarray) -> None:
+        """Let bodies go, with their elements and nodes; `reference` (3, n) are the nodes that stay."""
+        blocks = [group.remove(elements, nodes.shift, bodies.shift) for group in self.groups]
         self.groups = [group for group in self.groups if group.count]
         old = self.parts
         for array, shift in zip(old, (None, nodes.shift, None, None, None)):

@@ -383,10 +383,7 @@ class FiniteElements(Record):
         for name, shift in (("first", nodes.shift), ("first_element", elements.shift)):
             close_up(getattr(self, name), gaps, self.count + 1, 0, shift)
             setattr(self, name, getattr(self, name)[: self.count + 1 - len(lost)])
-        self.assembly.remove(elements, nodes, self.reference)
-        owner = np.repeat(np.arange(self.count - len(lost), dtype=np.int32), np.diff(self.first_element))
-        for group in self.assembly.groups:
-            group.body = owner[group.numbers]
+        self.assembly.remove(gaps, elements, nodes, self.reference)
         stay = renumbered[self.rows] >= 0
         for k in lost[::-1].tolist():
             del self.meshes[k]
@@ -498,12 +495,12 @@ class FiniteElements(Record):
 
     def bound_frequencies(self) -> None:
         """Bound the largest omega**2 of unit stiffness of all bodies of which nothing is known."""
-        unknown = np.isnan(self.laplacian)
-        start = int(np.argmax(unknown))
-        bounds = laplacian_row_bounds(self.assembly, self.mass, int(self.first_element[start]))
+        start = int(np.argmax(np.isnan(self.laplacian)))
+        bounds = laplacian_row_bounds(self.assembly, self.mass, int(self.first_element[start]), int(self.first[start]))
         # nodes of bodies in bases have no elements here
-        bounds = np.maximum.reduceat(np.where(bounds > 0.0, bounds, np.inf), self.first[:-1])
-        self.laplacian[unknown] = bounds[unknown]
+        bounds = np.maximum.reduceat(np.where(bounds > 0.0, bounds, np.inf), self.first[start:-1] - self.first[start])
+        known = self.laplacian[start:]
+        np.copyto(known, bounds, where=np.isnan(known))
 
     def find_frequency(self, bodies: BodyTable, k: int) -> None:
         """Compute the largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""

@@ -140,22 +140,23 @@ def laplacian_bound(assembly: ElementAssembly, density: np.ndarray) -> float:
     return largest
 
 
-def laplacian_row_bounds(assembly: ElementAssembly, mass: np.ndarray, first: int = 0) -> np.ndarray:
-    """Return sums (n,) of the moduli in the rows of M^-1 L of all nodes, element by element; the largest one of a body bounds gamma.
+def laplacian_row_bounds(assembly: ElementAssembly, mass: np.ndarray, element: int = 0, node: int = 0) -> np.ndarray:
+    """Return sums (n,) of the moduli in the rows of M^-1 L of nodes, element by element; the largest one of a body bounds gamma.
 
-    Elements before number `first` do not count, nodes without elements get zero.
+    The nodes are those from number `node` on, of bodies whose elements are those from number `element` on; nodes without elements get zero.
     """
-    total = np.zeros(assembly.node_count)
+    total = np.zeros(assembly.node_count - node)
     for g in assembly.groups:
-        lane = int(np.searchsorted(g.numbers, first))
+        lane = int(np.searchsorted(g.numbers, element))
         if lane == g.count:
             continue
-        rows = np.zeros((LANES, g.size, g.blocks), order="F")
-        _laplacian_rows(lane // LANES, g.gradient, g.weight, rows)
-        block = lane // LANES
-        at, values = (np.moveaxis(array[..., block:], -1, 0).ravel() for array in (g.node, rows))
-        total += np.bincount(at, values, assembly.node_count)
-    return total / mass
+        blocks = slice(lane // LANES, None)
+        rows = np.zeros((LANES, g.size, g.blocks - blocks.start), order="F")
+        _laplacian_rows(g.gradient[..., blocks], g.weight[..., blocks], rows)
+        at, values = (np.moveaxis(array, -1, 0).ravel() for array in (g.node[..., blocks], rows))
+        mine = at >= node  # lanes of the first block may belong to bodies before
+        total += np.bincount(at[mine] - node, values[mine], len(total))
+    return total / mass[node:]
 
 
 def highest_element(assembly: ElementAssembly, density: np.ndarray) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import Gaps, Record, close_up, ranges
+from ..tables import Gaps, Record, close_up, ranges, starts
 
 OF_PRIMITIVES = ("face_ptr", "face_count", "outer_count", "edge_count")
 OF_FACES = ("corner_ptr", "corner_count", "surface", "normal")
@@ -71,8 +71,8 @@ class CurrentFaces(Record):
     def remove(self, gaps: dict[str, Gaps], moved: np.ndarray) -> None:
         """Let primitives go: `gaps` of the tables, and the new row of every old primitive, -1: it is gone."""
         lost = gaps["PrimitiveTable"]
-        faces = Gaps(*(np.append(self.face_ptr, len(self.surface))[rows] for rows in (lost.start, lost.stop)))
-        corners = Gaps(*(np.append(self.corner_ptr, len(self.vertex))[rows] for rows in (faces.start, faces.stop)))
+        faces = Gaps(*(starts(self.face_ptr, rows, len(self.surface)) for rows in (lost.start, lost.stop)))
+        corners = Gaps(*(starts(self.corner_ptr, rows, len(self.vertex)) for rows in (faces.start, faces.stop)))
         shifts = {"face_ptr": faces.shift, "corner_ptr": corners.shift, "vertex": gaps["VertexTable"].shift}
         kept = {}
         for gap, names in ((lost, OF_PRIMITIVES), (faces, OF_FACES), (corners, OF_CORNERS)):

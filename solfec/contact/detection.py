@@ -26,6 +26,7 @@ MOST_COMPARED = 100  # boxes per primitive that are compared one by one: a searc
 _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
 _fatten_boxes = _kernels.contact_detection.fatten_boxes
+_boxes_near = _kernels.contact_detection.boxes_near
 _sum_flags = _kernels.contact_detection.sum_flags
 _sparsify_both = _kernels.contact_detection.sparsify_symmetrically
 
@@ -264,7 +265,7 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
     for row in rows.tolist():
         first, end = np.searchsorted(body, (row, row + 1))
         mine, others = work.fat[:, first:end], work.fat[:, :first]
-        near = np.flatnonzero(_overlap(others, np.concatenate((mine[:3].min(1), mine[3:].max(1)))))
+        near = _near(work, first, np.concatenate((mine[:3].min(1), mine[3:].max(1))))
         if near.size * (end - first) > MOST_COMPARED * primitives.n:
             return False
         one, two = np.nonzero(_overlap(others[:, near, None], mine[:, None]))
@@ -278,6 +279,12 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
     work.still.movable = np.concatenate((work.still.movable, new))
     work.pairs_state = version, primitives.n, margins
     return True
+
+
+def _near(work: Workspace, count: int, box: np.ndarray) -> np.ndarray:
+    """Return the rows of the first `count` primitives whose fat boxes overlap a box (6,)."""
+    near = np.empty(count, np.int32)
+    return near[: _boxes_near(count, work.fat, box, near)]
 
 
 def _overlap(one: np.ndarray, two: np.ndarray) -> np.ndarray:

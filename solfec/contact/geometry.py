@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import PrimitiveKind  # noqa: F401  # known here, too
-from ..tables import Gaps, Table
+from ..tables import Gaps, Table, starts
 
 
 class VertexTable(Table):
@@ -225,15 +225,10 @@ class Geometry:
         parts = np.searchsorted(owner, rows), np.searchsorted(owner, rows, "right")
         gaps["PrimitiveTable"] = Gaps(*parts)
         for table, pointer in ((self.vertex_lists, "vertex_ptr"), (faces, "face_ptr"), (self.adjacency, "adjacent_ptr")):
-            gaps[type(table).__name__] = Gaps(*(_starts(primitives, pointer, part, table.n) for part in parts))
+            gaps[type(table).__name__] = Gaps(*(starts(primitives.view(pointer), part, table.n) for part in parts))
         lost = gaps["FaceTable"]
-        gaps["CornerTable"] = Gaps(*(_starts(faces, "corner_ptr", part, self.corners.n) for part in (lost.start, lost.stop)))
+        gaps["CornerTable"] = Gaps(*(starts(faces.view("corner_ptr"), part, self.corners.n) for part in (lost.start, lost.stop)))
         return gaps
-
-
-def _starts(table: Table, pointer: str, rows: np.ndarray, end: int) -> np.ndarray:
-    """Where lists begin, those of the row behind the last one at their `end`."""
-    return np.where(rows < table.n, getattr(table, pointer)[np.minimum(rows, table.n - 1)], end)
 
 
 class ShapePrimitives:

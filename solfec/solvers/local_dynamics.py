@@ -335,7 +335,7 @@ class LocalDynamics:
         self._listed, self._implicit_rows = known, [rows_of(self, solver, self._slices) for solver in known.solvers]
         self.implicit = np.zeros(bodies.capacity, np.int32)
         for solver in known.solvers:
-            self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
+            self.implicit[solver.rows] = np.diff(solver.dof_first, append=solver.size) // 3
 
     def _find_held(self, count: int) -> None:
         """Find the rows of the `count` springs of Python functions."""
