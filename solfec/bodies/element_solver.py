@@ -21,6 +21,7 @@ from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU,
 from .table import BodyTable
 
 LANES = 8
+LEAST_PRODUCTS = 2  # of conjugate gradients with the factor of an earlier step
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
 _take_nodes = _kernels.nodal_vectors.take_nodes
@@ -294,8 +295,11 @@ class ElementSolver(Record):
 
     def solve_slice(self, columns: np.ndarray, used: int, most: int) -> None:
         """Replace the first `used` of columns (size, n) by A^-1 times them; they are a slice of `most` right-hand sides."""
-        if not self.linear and most * self.products > self.factor.WORTH:
-            self.renew()
+        if not self.linear:
+            if most * self.products > self.factor.WORTH:
+                self.renew()
+            if self.fresh and most * LEAST_PRODUCTS > self.factor.WORTH:
+                self.spent = self.factor.WORTH  # W of the next step asks for a factor as well: its free velocity shall use it
         if self.linear or self.fresh:
             self.factor.solve_columns(columns, used)
             return
@@ -324,7 +328,7 @@ class ElementSolver(Record):
     @property
     def exact(self) -> bool:
         """Whether the factor alone gives solutions, without iterations."""
-        return self.fresh and (self.direct or isinstance(self.factor, SuperLU))
+        return self.fresh
 
     def solve_afresh(self, right: np.ndarray) -> np.ndarray:
         """Return A^-1 times a vector (size,) for which iterations have failed."""
