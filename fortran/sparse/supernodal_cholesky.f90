@@ -2,9 +2,9 @@
 !>
 !> Left-looking (Ng and Peyton 1993): contributions of panels on the left are products of dense matrices.
 !>
-!> A panel of w columns begins with its diagonal block, w x w numbers: the factor and, above the diagonal, its mirror image.  It
-!> continues, at a multiple of eight, with tiles (8,w) of the rows below, padded with zeros.  So kernels read a factor
-!> sequentially.
+!> A panel of w columns begins with its diagonal block, w x w numbers: the factor, with reciprocals on its diagonal, since divisions
+!> take long, and above the diagonal its mirror image.  It continues, at a multiple of eight, with tiles (8,w) of the rows below,
+!> padded with zeros.  So kernels read a factor sequentially.
 module supernodal_cholesky
   use kinds, only: dp, i4, i8
   use state_tables, only: cholesky, open_table
@@ -161,35 +161,81 @@ contains
     factor%waiting(by) = t
   end subroutine wait
 
-  !> Computes the Cholesky factor L of a dense matrix from its lower triangle, and mirrors it.
+  !> Computes the Cholesky factor L of a dense matrix from its lower triangle, mirrors it, and inverts its diagonal.
   pure subroutine factorise_diagonal(columns, x, failed)
     integer(i4), intent(in) :: columns
     real(dp), intent(inout) :: x(0:columns-1,0:columns-1)
     integer(i4), intent(inout) :: failed
-    integer(i4) :: i, j, k
+    integer(i4) :: begin, i, j, k
     real(dp) :: pivot
 
-    do j = 0, columns - 1
-      do k = 0, j - 1
-        do i = j, columns - 1
-          x(i,j) = x(i,j) - x(j,k)*x(i,k)
+    do begin = 0, columns - 1, 4
+      call subtract_left(columns, begin, min(4, columns - begin), x)
+      do j = begin, min(begin + 3, columns - 1)
+        do k = begin, j - 1
+          do i = j, columns - 1
+            x(i,j) = x(i,j) - x(j,k)*x(i,k)
+          end do
+        end do
+        pivot = x(j,j)
+        failed = 1
+        if (pivot /= pivot) return              ! NaN; other comparisons would signal where exceptions are caught
+        if (pivot <= 0 .or. pivot > huge(pivot)) return
+        failed = 0
+        pivot = 1/sqrt(pivot)
+        x(j,j) = pivot
+        do i = j + 1, columns - 1
+          x(i,j) = x(i,j)*pivot
         end do
       end do
-      pivot = x(j,j)
-      failed = 1
-      if (pivot /= pivot) return                ! NaN; other comparisons would signal where exceptions are caught
-      if (pivot <= 0 .or. pivot > huge(pivot)) return
-      failed = 0
-      pivot = sqrt(pivot)
-      x(j,j) = pivot
+    end do
+    do j = 0, columns - 1
       do i = j + 1, columns - 1
-        x(i,j) = x(i,j)/pivot
         x(j,i) = x(i,j)
       end do
     end do
   end subroutine factorise_diagonal
 
-  !> Solves x L^T = a for the rows a below, with L of the diagonal and its mirror image.
+  !> Subtracts the contribution of the columns before `begin` from `count` columns, at most four, from `begin` on.
+  !>
+  !> Eight rows at a time, counted from the last one: the first eight may have rows above the diagonal, where nothing is known yet.
+  pure subroutine subtract_left(columns, begin, count, x)
+    integer(i4), intent(in) :: columns, begin, count
+    real(dp), intent(inout) :: x(0:columns-1,0:columns-1)
+    real(dp), dimension(8) :: s1, s2, s3, s4
+    integer(i4) :: i, j, k, top
+
+    top = columns - 8*((columns - begin + 7)/8)
+    if (count == 4 .and. top >= 0) then
+      j = begin
+      do i = top, columns - 8, 8
+        s1 = x(i:i+7,j)
+        s2 = x(i:i+7,j+1)
+        s3 = x(i:i+7,j+2)
+        s4 = x(i:i+7,j+3)
+        do k = 0, begin - 1
+          s1 = s1 - x(j,k)*x(i:i+7,k)
+          s2 = s2 - x(j+1,k)*x(i:i+7,k)
+          s3 = s3 - x(j+2,k)*x(i:i+7,k)
+          s4 = s4 - x(j+3,k)*x(i:i+7,k)
+        end do
+        x(i:i+7,j) = s1
+        x(i:i+7,j+1) = s2
+        x(i:i+7,j+2) = s3
+        x(i:i+7,j+3) = s4
+      end do
+    else
+      do j = begin, begin + count - 1
+        do k = 0, begin - 1
+          do i = j, columns - 1
+            x(i,j) = x(i,j) - x(j,k)*x(i,k)
+          end do
+        end do
+      end do
+    end if
+  end subroutine subtract_left
+
+  !> Solves x L^T = a for the rows a below, with L of the diagonal block.
   pure subroutine factorise_rows(columns, tiles, l, x)
     integer(i4), intent(in) :: columns, tiles
     real(dp), intent(in) :: l(columns,columns)
@@ -209,10 +255,10 @@ contains
           s3 = s3 - l(k,j)*x(:,k,i+2)
           s4 = s4 - l(k,j)*x(:,k,i+3)
         end do
-        x(:,j,i) = s1/l(j,j)
-        x(:,j,i+1) = s2/l(j,j)
-        x(:,j,i+2) = s3/l(j,j)
-        x(:,j,i+3) = s4/l(j,j)
+        x(:,j,i) = s1*l(j,j)
+        x(:,j,i+1) = s2*l(j,j)
+        x(:,j,i+2) = s3*l(j,j)
+        x(:,j,i+3) = s4*l(j,j)
       end do
     end do
     do i = i, tiles
@@ -221,7 +267,7 @@ contains
         do k = 1, j - 1
           s1 = s1 - l(k,j)*x(:,k,i)
         end do
-        x(:,j,i) = s1/l(j,j)
+        x(:,j,i) = s1*l(j,j)
       end do
     end do
   end subroutine factorise_rows

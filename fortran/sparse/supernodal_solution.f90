@@ -74,7 +74,7 @@ contains
     integer(i4) :: i, j
 
     do j = 1, columns
-      x(j) = x(j)/l(j,j)
+      x(j) = x(j)*l(j,j)
       do i = j + 1, columns
         x(i) = x(i) - l(i,j)*x(j)
       end do
@@ -89,7 +89,7 @@ contains
     integer(i4) :: i, j
 
     do j = columns, 1, -1
-      x(j) = x(j)/l(j,j)
+      x(j) = x(j)*l(j,j)
       do i = 1, j - 1
         x(i) = x(i) - l(i,j)*x(j)
       end do
@@ -172,13 +172,16 @@ contains
           do s = 0, panels - 1
             wide = first(s+1) - first(s)
             below = row_ptr(s+1) - row_ptr(s)
-            if (.not. any(work(:,first(s):first(s+1)-1,g-batch) /= 0)) cycle  ! most rows of right-hand sides are zero
+            if (all(work(:,first(s):first(s+1)-1,g-batch) == 0)) cycle  ! most rows of right-hand sides are zero
             call forward_lanes(int(wide), below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
                                row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
           end do
           do s = panels - 1, 0, -1
             wide = first(s+1) - first(s)
             below = row_ptr(s+1) - row_ptr(s)
+            if (all(work(:,first(s):first(s+1)-1,g-batch) == 0)) then
+              if (all(work(:,row(row_ptr(s):row_ptr(s+1)-1),g-batch) == 0)) cycle  ! a block of A without right-hand sides
+            end if
             call backward_lanes(int(wide), below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
                                 row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
           end do
@@ -195,16 +198,14 @@ contains
     integer, intent(in) :: first
     real(dp), intent(in) :: columns(0:n-1,0:m-1)
     real(dp), intent(inout) :: y(lanes,0:n-1)
-    integer :: c, i
+    integer :: c, i, there
 
-    do c = 1, lanes
-      if (first + c > m) then
-        y(c,:) = 0
-      else
-        do i = 0, n - 1
-          y(c,i) = columns(order(i),first+c-1)
-        end do
-      end if
+    there = min(lanes, m - first)
+    do i = 0, n - 1           ! rows outside: each line of y is filled at once
+      do c = 1, there
+        y(c,i) = columns(order(i),first+c-1)
+      end do
+      y(there+1:,i) = 0
     end do
   end subroutine gather
 
@@ -216,8 +217,8 @@ contains
     real(dp), intent(in) :: y(lanes,0:n-1)
     integer :: c, i
 
-    do c = 1, min(lanes, m - first)
-      do i = 0, n - 1
+    do i = 0, n - 1
+      do c = 1, min(lanes, m - first)
         columns(order(i),first+c-1) = y(c,i)
       end do
     end do
@@ -239,9 +240,9 @@ contains
         one = one - l(k,j)*y(:,first+j)
         two = two - l(k+1,j)*y(:,first+j)
       end do
-      one = one/l(k,k)
+      one = one*l(k,k)
       y(:,first+k) = one
-      y(:,first+k+1) = (two - l(k+1,k)*one)/l(k+1,k+1)
+      y(:,first+k+1) = (two - l(k+1,k)*one)*l(k+1,k+1)
     end do
     if (mod(wide, 2) == 1) then
       k = wide - 1
@@ -249,7 +250,7 @@ contains
       do j = 0, k - 1
         one = one - l(k,j)*y(:,first+j)
       end do
-      y(:,first+k) = one/l(k,k)
+      y(:,first+k) = one*l(k,k)
     end if
     do r = 0, below - 4, 4
       i = r/8
@@ -313,7 +314,7 @@ contains
       do j = k + 1, wide - 1
         one = one - l(j,k)*y(:,first+j)
       end do
-      y(:,first+k) = one/l(k,k)
+      y(:,first+k) = one*l(k,k)
     end do
   end subroutine backward_lanes
 end module supernodal_solution

@@ -4,8 +4,9 @@ All bodies of one form share one block-diagonal matrix, so a factorisation or a 
 them.  For form 'BC' K is the stiffness at rest in the bodies' frames, and the factor of A is kept while step, damping and
 bodies stay (small bodies of this form are in `small_bodies`).  For form 'TL' K is the tangent of the present step, but A is not factorised in every step: a factor of an earlier
 step, rotated with the bodies, preconditions conjugate gradients, which apply A element by element.  When the iterations
-beyond those of the factor's first solution have cost as much as a factorisation, the next step factorises.  Counts decide
-this, never clocks; `Memory` is the state from which a continued run gets the same bits.
+beyond those of the factor's first solution have cost as much as a factorisation, or W of the last step had so many right-hand sides that
+it pays for a factor, the next step factorises, before its free velocity.  Counts decide this, never clocks; `Memory` is the state from
+which a continued run gets the same bits.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Memory:
     fewest : int
         Products with A in the first step after that; 0: there was none yet.
     spent : int
-        Products beyond these since then.
+        Products beyond these since then, or the worth of a factorisation, which the next step makes.
     pivoted : bool
         Whether A once had no Cholesky factor, so that SuperLU is used since.
     """
@@ -178,7 +179,6 @@ class ElementSolver(Record):
             self.supports.make_room()
         now = self.present
         self.products = 0
-        # when products beyond those of the factor's first step have cost as much as a factorisation, A is factorised
         self.fresh = self.direct or not self.known or self.spent >= self.factor.WORTH
         if self.fresh:
             self._make_factor()
@@ -299,7 +299,7 @@ class ElementSolver(Record):
             if most * self.products > self.factor.WORTH:
                 self.renew()
             if self.fresh and most * LEAST_PRODUCTS > self.factor.WORTH:
-                self.spent = self.factor.WORTH  # W of the next step asks for a factor as well: its free velocity shall use it
+                self.spent = self.factor.WORTH  # W of the next step is likely to need a factor, too; its free velocity shall use it
         if self.linear or self.fresh:
             self.factor.solve_columns(columns, used)
             return
@@ -313,22 +313,16 @@ class ElementSolver(Record):
 
     def _iterate(self, right: np.ndarray) -> np.ndarray:
         """Return A^-1 times a vector (size,), in memory that the next solution overwrites."""
-        if self.exact:
+        if self.fresh:
             return self.factor.solve(right)
         try:
             products = self.gradients.solve(self.factor, self.displacement, self.beta, right.reshape(3, -1, order="F"))
         except NoConvergence:
             return self.solve_afresh(right)
         self.products = max(self.products, products)
-        if not self.fresh:
-            self.fewest = self.fewest or products
-            self.spent += max(products - self.fewest, 0)
+        self.fewest = self.fewest or products
+        self.spent += max(products - self.fewest, 0)
         return self.gradients.solution.ravel(order="F")
-
-    @property
-    def exact(self) -> bool:
-        """Whether the factor alone gives solutions, without iterations."""
-        return self.fresh
 
     def solve_afresh(self, right: np.ndarray) -> np.ndarray:
         """Return A^-1 times a vector (size,) for which iterations have failed."""
