@@ -363,12 +363,18 @@ def world(ask_mpi: bool = False) -> Any:
 def _of_mpi(started: int) -> Any:
     """Return the communicator of all processes of MPI."""
     try:
+        import mpi4py
+
+        mpi4py.rc.initialize, mpi4py.rc.finalize = False, True  # an MPI that another one's launcher has started may abort when it begins
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise SolfecError(f"several processes need MPI, and mpi4py cannot be loaded ({error}); install it: pip install 'solfec[mpi]'") from None
-    known = MPI.COMM_WORLD.Get_size()
+    library = MPI.Get_library_version().split("\n")[0].strip("\0 ")
+    foreign = "OMPI_COMM_WORLD_SIZE" in os.environ and library.startswith(("MPICH", "Intel"))
+    if not (foreign or MPI.Is_initialized()):
+        MPI.Init_thread()
+    known = 1 if foreign else MPI.COMM_WORLD.Get_size()
     if known < started:
-        library = MPI.Get_library_version().split("\n")[0].strip("\0 ")
         raise SolfecError(
             f"{started} processes were started, and MPI knows of {known}: the launcher belongs to another MPI than mpi4py ({library}); "
             "take the mpiexec of that MPI, such as the one beside this python"

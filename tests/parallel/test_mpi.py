@@ -1,6 +1,7 @@
 """Runs of several processes, as users start them: `mpiexec -n N solfec input.py`."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -448,6 +449,19 @@ def test_launchers_without_the_command_are_told(tmp_path):
     command = [sys.executable, "-m", "solfec.cli", "input.py"]
     process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert process.returncode == 2 and "3 processes were started, and MPI knows of 1" in process.stderr
+
+
+def test_the_launcher_of_another_mpi_is_told(tmp_path):
+    """MPICH aborts within its own beginning when Open MPI has started it."""
+    launcher = shutil.which("mpiexec.openmpi")
+    from mpi4py import MPI
+
+    if launcher is None or not MPI.Get_library_version().startswith("MPICH"):
+        pytest.skip("needs an mpi4py of MPICH, and the launcher of Open MPI (openmpi-bin)")
+    (tmp_path / "input.py").write_text("")
+    command = [launcher, "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, "-m", "solfec.cli", "input.py"]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 2 and "the launcher belongs to another MPI than mpi4py (MPICH" in process.stderr and "Abort" not in process.stderr
 
 
 def test_missing_mpi4py_is_told(tmp_path):
