@@ -136,6 +136,8 @@ class Measured:
         Size of the tables of the model, bytes.
     told : int
         Size of the state that processes tell one another at the end of RUN, bytes.
+    spread : bool
+        Whether no process ever has the whole model (`SOLFEC.spread`).
     """
 
     seconds: float
@@ -143,6 +145,7 @@ class Measured:
     sweeps: float
     memory: int
     told: int
+    spread: bool = False
 
 
 @dataclass
@@ -191,9 +194,14 @@ def forecast(counted: Shares, measured: Measured, alone: Shares, machine: Machin
     computing = step + calls + rows * _share(counted.rows, alone.rows) + rest * _share(counted.held, alone.held)
     messages, sent = counted.of_step(sweeps)
     messaging = float((machine.message * messages + machine.byte * sent).max()) + machine.reduction * np.ceil(np.log2(size)) * REDUCTIONS * sweeps
-    memory = machine.base + machine.growth * measured.memory
-    if size > 1:
-        memory += machine.growth * measured.memory * _share(counted.held, alone.held) + COPIES * measured.told
+    whole = machine.growth * measured.memory
+    part = whole * _share(counted.held, alone.held)
+    if size == 1:
+        memory = machine.base + whole
+    elif measured.spread:
+        memory = machine.base + part
+    else:
+        memory = machine.base + whole + part + COPIES * measured.told
     return Forecast(size, computing + messaging, messaging, memory, counted)
 
 

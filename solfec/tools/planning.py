@@ -13,7 +13,7 @@ from ..divided import Divided, Requests, reach_of, sweeps_by_colours
 from ..errors import SolfecError
 from ..parallel.communicator import Alone
 from ..parallel.machine import Machine
-from ..parallel.part import speeds
+from ..parallel.part import least_reach, speeds
 from ..parallel.partition import Balance
 from ..parallel.prediction import Forecast, Measured, bytes_of, divided, forecast, moving, shares, told_by
 from ..solvers.gauss_seidel import GaussSeidelSolver
@@ -94,6 +94,7 @@ def plan(simulation, solver, duration: float, options: Options) -> int:
     solver.colouring = "ON"
     domain.initialise()
     measured, reach, driven = _measure(domain, solver, balance, steps)
+    measured.spread = simulation.spreading.asked
     if driven:
         notes.append("messages about constraints that act on obstacles are not counted")
     alone = shares(domain, np.zeros(domain.bodies.n, np.int32), reach, 1)
@@ -123,7 +124,7 @@ def _measure(domain, solver: GaussSeidelSolver, balance: Balance, steps: int) ->
     seconds, sweeping, sweeps = np.median(taken[len(taken) // 2 :], axis=0).tolist()
     domain.states.update_shapes()
     rows = moving(domain)
-    reach = reach_of(domain, domain.bodies.extents[:, rows], speeds(domain.bodies)[rows])
+    reach = reach_of(domain, least_reach(domain), domain.bodies.extents[:, rows], speeds(domain.bodies)[rows])
     return Measured(seconds, sweeping, sweeps, bytes_of(domain), told_by(domain)), reach, bool(course.part.driven.size)
 
 
