@@ -52,7 +52,7 @@ contains
     type(finite_elements) :: fe
     type(joint_gap_table) :: found
     real(dp) :: error(3), h(3,3,16)
-    integer(i4) :: c, i, t(16)
+    integer(i4) :: c, e, i, t(16)
 
     count = 0
     largest = 0.0_dp
@@ -73,7 +73,9 @@ contains
         found%component(count) = c
         found%gap(count) = error(c)
         found%triple(:,count) = t
-        found%operator(:,:,count) = h(c,:,:)
+        do e = 1, 16
+          if (t(e) >= 0) found%operator(:,e,count) = h(c,:,e)
+        end do
         largest = max(largest, abs(error(c)))
         count = count + 1
       end do
@@ -91,30 +93,27 @@ contains
     is_treated = treatment /= in_space_only .and. state%bodies%mode_count(con%slave(i)) == 0
   end function is_treated
 
-  !> Operators of constraint i on the triples of the master (8) and of the slave (8); joints of mechanisms do not move obstacles.
+  !> Operators of constraint i on the triples of the master (8) and of the slave (8), those that there are; joints of mechanisms do not move obstacles.
   subroutine both_sides(state, con, fe, i, h, t)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i
-    real(dp), intent(out) :: h(3,3,16)
+    real(dp), intent(inout) :: h(3,3,16)
     integer(i4), intent(out) :: t(16)     !< -1: none
     integer(i4) :: count
 
-    h = 0.0_dp
     t = -1
     if (moves(con%master(i))) then
       call operator_of(state, con, fe, con%master(i), 1, i, con%master_point(:,i), count, &
                        h(:,:,1:8), t(1:8))
       t(count+1:8) = -1
-      h(:,:,count+1:8) = 0.0_dp
     end if
     if (con%slave(i) < 0) return
     if (moves(con%slave(i))) then
       call operator_of(state, con, fe, con%slave(i), 2, i, con%slave_point(:,i), count, &
                        h(:,:,9:16), t(9:16))
       t(9+count:16) = -1
-      h(:,:,9+count:16) = 0.0_dp
       h(:,:,9:8+count) = -h(:,:,9:8+count)
     end if
 

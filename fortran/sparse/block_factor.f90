@@ -1,6 +1,6 @@
 !> Sparse LU factors of matrices of 3x3 blocks with a symmetric pattern, without exchanges between blocks.
 !>
-!> The order of elimination is that of minimum degree, computed on bit sets.  The matrices here (W + rho I, and Newton
+!> The order of elimination is that of minimum degree.  The matrices here (W + rho I, and Newton
 !> matrices of a regularised W) have blocks of order one and a dominant positive part, so that the diagonal block is a good pivot.
 !>
 !> This is our own code, because islands are small and sparse: LAPACK's factors are dense, and sparse
@@ -16,8 +16,9 @@
 !>
 !> Newton matrices are not symmetric, so dpotrf cannot factorise them.  The order is computed once per island for all factors.
 module block_factor
-  use kinds, only: dp, i4, i8
+  use kinds, only: dp, i4
   use matrix3, only: adjugate_of
+  use minimum_degree, only: find_order
   implicit none
   private
   public :: block_lu, analyse, factorise, solve_factored
@@ -44,73 +45,19 @@ contains
     integer(i4), intent(in) :: ptr(0:n), col(0:*)
     type(block_lu), intent(out) :: factor
     real(dp), intent(in), optional :: most
-    integer(i8), allocatable :: adjacent(:,:)
-    integer(i4), allocatable :: degree(:), lowest(:), struct_ptr(:), struct(:), grown(:)
-    integer(i8) :: bits
-    integer(i4) :: words, v, a, k, c, j, first, count, best
+    integer(i4), allocatable :: struct_ptr(:), struct(:)
+    real(dp) :: bound
+    logical :: complete
+    integer(i4) :: k
 
-    words = (n + 63)/64
-    allocate(adjacent(0:words-1,0:n-1), degree(0:64*words-1), lowest(0:words-1), struct_ptr(0:n), struct(0:max(16, 8*ptr(n))-1))
-    allocate(factor%order(0:n-1), factor%place(0:n-1))
+    bound = huge(1.0_dp)
+    if (present(most)) bound = most
+    allocate (factor%order(0:n-1), factor%place(0:n-1), struct_ptr(0:n))
     factor%n = n
-    adjacent = 0_i8
-    do a = 0, n - 1
-      do k = ptr(a), ptr(a+1) - 1
-        c = col(k)
-        if (c == a) cycle
-        adjacent(c/64,a) = ibset(adjacent(c/64,a), mod(c, 64))
-        adjacent(a/64,c) = ibset(adjacent(a/64,c), mod(a, 64))
-      end do
-    end do
-    degree = huge(1_i4)
-    do a = 0, n - 1
-      degree(a) = int(sum(popcnt(adjacent(:,a))), i4)
-    end do
-    do j = 0, words - 1
-      lowest(j) = minval(degree(64*j:64*j+63))
-    end do
-    factor%products = 0.0_dp
-    struct_ptr(0) = 0
+    call find_order(n, ptr, col, bound, factor%order, struct_ptr, struct, factor%products, complete)
+    if (.not. complete) return
     do k = 0, n - 1
-      ! the first row of the lowest degree
-      j = minloc(lowest, dim=1) - 1
-      best = lowest(j)
-      v = 64*j
-      do while (degree(v) /= best)
-        v = v + 1
-      end do
-      factor%order(k) = v
-      factor%place(v) = k
-      first = struct_ptr(k)
-      if (first + best > size(struct)) then
-        allocate(grown(0:2*size(struct)+best-1))
-        grown(0:first-1) = struct(0:first-1)
-        call move_alloc(grown, struct)
-      end if
-      count = first
-      do j = 0, words - 1
-        bits = adjacent(j,v)
-        do while (bits /= 0_i8)
-          struct(count) = 64*j + trailz(bits)
-          bits = iand(bits, bits - 1_i8)
-          count = count + 1
-        end do
-      end do
-      struct_ptr(k+1) = count
-      degree(v) = huge(1_i4)
-      lowest(v/64) = minval(degree(64*(v/64):64*(v/64)+63))
-      do j = first, count - 1
-        a = struct(j)
-        adjacent(:,a) = ior(adjacent(:,a), adjacent(:,v))
-        adjacent(v/64,a) = ibclr(adjacent(v/64,a), mod(v, 64))
-        adjacent(a/64,a) = ibclr(adjacent(a/64,a), mod(a, 64))
-        degree(a) = int(sum(popcnt(adjacent(:,a))), i4)
-        lowest(a/64) = minval(degree(64*(a/64):64*(a/64)+63))
-      end do
-      factor%products = factor%products + real(count - first, dp)**2
-      if (present(most)) then
-        if (factor%products > most) return
-      end if
+      factor%place(factor%order(k)) = k
     end do
     call sort_patterns(n, struct_ptr, struct, factor)
   end subroutine analyse
@@ -176,7 +123,7 @@ contains
         end do
         do p = factor%lower_ptr(i), factor%lower_ptr(i+1) - 1
           k = factor%lower(p)
-          if (factor%lone(k) .or. maxval(abs(work(:,:,k))) == 0.0_dp) then
+          if (factor%lone(k) .or. all(work(:,:,k) == 0.0_dp)) then
             factor%l(:,:,p) = 0.0_dp
             if (factor%lone(k)) factor%l(:,:,p) = matmul(work(:,:,k), factor%inverse(:,:,k))
             work(:,:,k) = 0.0_dp
@@ -196,7 +143,7 @@ contains
         factor%lone(i) = .true.
         do j = factor%upper_ptr(i), factor%upper_ptr(i+1) - 1
           factor%u(:,:,j) = work(:,:,upper(j))
-          if (factor%lone(i)) factor%lone(i) = maxval(abs(factor%u(:,:,j))) == 0.0_dp
+          if (factor%lone(i)) factor%lone(i) = all(factor%u(:,:,j) == 0.0_dp)
           work(:,:,upper(j)) = 0.0_dp
         end do
         if (.not. regular) then

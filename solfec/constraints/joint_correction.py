@@ -54,7 +54,7 @@ class JointGapTable(Table):
         "gap": ((), "f8", 0.0),  # [length]
         "force": ((), "f8", 0.0),  # x: the displacement is M^-1 H^T x
         "triple": ((16,), "i4", -1),  # velocity triples of the master (8) and the slave (8), -1: none
-        "operator": ((3, 16), "f8", 0.0),  # row of H on them
+        "operator": ((3, 16), "f8", 0.0),  # row of H on them; anything where there is none
     }
 
 
