@@ -68,7 +68,7 @@ contains
     these%first(these%n) = rows
   end subroutine find_blocks
 
-  !> Collects the operators of each constraint on its triples.
+  !> Collects the operators of each constraint on its triples; constraints on rotations do not act on velocities of centres.
   subroutine collect_operators(gaps, these)
     type(joint_gap_table), intent(in) :: gaps
     type(coupled_gaps), intent(inout) :: these
@@ -79,13 +79,13 @@ contains
     do a = 0, these%n - 1
       these%entry(a) = count
       do e = 1, sides
-        if (gaps%triple(e,these%first(a)) < 0) cycle
+        if (gaps%triple(e,these%first(a)) < 0) exit
         these%triple(count) = gaps%triple(e,these%first(a))
         these%h(:,:,count) = 0.0_dp
         do i = these%first(a), these%first(a+1) - 1
           these%h(i-these%first(a)+1,:,count) = gaps%operator(:,e,i)
         end do
-        count = count + 1
+        if (any(these%h(:,:,count) /= 0.0_dp)) count = count + 1
       end do
     end do
     these%entry(these%n) = count

@@ -104,23 +104,30 @@ contains
     factor%work = 0.0_dp
   end subroutine sort_patterns
 
-  !> Computes the factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed).
-  subroutine factorise(ptr, col, diagonal, block, factor, regular)
+  !> Computes the factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed), the latter of row a times left(a).
+  subroutine factorise(ptr, col, diagonal, block, factor, regular, left)
     integer(i4), intent(in) :: ptr(0:*), col(0:*)
     real(dp), intent(in) :: diagonal(3,3,0:*), block(3,3,0:*)
     type(block_lu), intent(inout) :: factor
     logical, intent(out) :: regular
+    real(dp), intent(in), optional :: left(3,3,0:*)   !< absent: ones
     real(dp) :: m(3,3)
-    integer(i4) :: i, a, k, j, p, c
+    integer(i4) :: i, a, k, j, p
 
     regular = .true.
     associate (work => factor%work, place => factor%place, upper => factor%upper)
       do i = 0, factor%n - 1
         a = factor%order(i)
         work(:,:,i) = diagonal(:,:,a)
-        do k = ptr(a), ptr(a+1) - 1
-          work(:,:,place(col(k))) = block(:,:,k)
-        end do
+        if (present(left)) then
+          do k = ptr(a), ptr(a+1) - 1
+            call set_product(left(:,:,a), block(:,:,k), work(:,:,place(col(k))))
+          end do
+        else
+          do k = ptr(a), ptr(a+1) - 1
+            work(:,:,place(col(k))) = block(:,:,k)
+          end do
+        end if
         do p = factor%lower_ptr(i), factor%lower_ptr(i+1) - 1
           k = factor%lower(p)
           if (factor%lone(k) .or. all(work(:,:,k) == 0.0_dp)) then
@@ -129,9 +136,7 @@ contains
             work(:,:,k) = 0.0_dp
             cycle
           end if
-          do c = 1, 3
-            m(:,c) = work(:,1,k)*factor%inverse(1,c,k) + work(:,2,k)*factor%inverse(2,c,k) + work(:,3,k)*factor%inverse(3,c,k)
-          end do
+          call set_product(work(:,:,k), factor%inverse(:,:,k), m)
           work(:,:,k) = 0.0_dp
           factor%l(:,:,p) = m
           do j = factor%upper_ptr(k), factor%upper_ptr(k+1) - 1
@@ -153,6 +158,14 @@ contains
       end do
     end associate
   end subroutine factorise
+
+  pure subroutine set_product(m, u, w)
+    real(dp), intent(in) :: m(3,3), u(3,3)
+    real(dp), intent(out) :: w(3,3)
+    w(:,1) = m(:,1)*u(1,1) + m(:,2)*u(2,1) + m(:,3)*u(3,1)
+    w(:,2) = m(:,1)*u(1,2) + m(:,2)*u(2,2) + m(:,3)*u(3,2)
+    w(:,3) = m(:,1)*u(1,3) + m(:,2)*u(2,3) + m(:,3)*u(3,3)
+  end subroutine set_product
 
   pure subroutine subtract_product(m, u, w)
     real(dp), intent(in) :: m(3,3), u(3,3)

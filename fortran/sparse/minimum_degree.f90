@@ -18,7 +18,7 @@ module minimum_degree
 
 contains
 
-  !> Finds the order for a graph with neighbours col(ptr(a):ptr(a+1)-1), and the later nodes reached(reached_ptr(k):reached_ptr(k+1)-1),
+  !> Finds the order for a graph with neighbours col(ptr(a):ptr(a+1)-1), both ways, and the later nodes reached(reached_ptr(k):reached_ptr(k+1)-1),
   !> ascending, that are neighbours of order(k) when it is eliminated.
   !>
   !> `products` is the sum of the squares of their numbers.  If it exceeds `most`, the order ends there and is not `complete`.
@@ -81,8 +81,6 @@ contains
         c = col(k)
         graph%from(a) = min(graph%from(a), c/64)
         graph%to(a) = max(graph%to(a), c/64)
-        graph%from(c) = min(graph%from(c), a/64)
-        graph%to(c) = max(graph%to(c), a/64)
       end do
     end do
     do a = 0, n - 1
@@ -93,7 +91,6 @@ contains
       do k = ptr(a), ptr(a+1) - 1
         c = col(k)
         graph%adjacent(c/64,a) = ibset(graph%adjacent(c/64,a), mod(c, 64))
-        graph%adjacent(a/64,c) = ibset(graph%adjacent(a/64,c), mod(a, 64))
       end do
     end do
     graph%degree(n:) = huge(1_i4)
