@@ -203,7 +203,7 @@ contains
     regular = 0
     call open_table(gaps, found, status)
     if (status /= table_open) return
-    call forces_of_gaps(found, n, inverse, redundant, found%force(0:n-1), factored)
+    call forces_of_gaps(found, n, nt, inverse, redundant, found%force(0:n-1), factored)
     regular = merge(1, 0, factored)
   end subroutine solve_gaps
 

@@ -111,53 +111,63 @@ contains
     type(block_lu), intent(inout) :: factor
     logical, intent(out) :: regular
     real(dp), intent(in), optional :: left(3,3,0:*)   !< absent: ones
-    real(dp) :: m(3,3)
+
+    call eliminate(factor%n, ptr, col, diagonal, block, factor%order, factor%place, factor%lower_ptr, factor%lower, &
+                   factor%upper_ptr, factor%upper, factor%l, factor%u, factor%inverse, factor%work, factor%lone, regular, left)
+    if (.not. regular) factor%work = 0.0_dp
+  end subroutine factorise
+
+  !> Computes the factors row by row (block_lu); their shapes are explicit, so that the compiler knows the places of blocks.
+  subroutine eliminate(n, ptr, col, diagonal, block, order, place, lower_ptr, lower, upper_ptr, upper, l, u, inverse, work, lone, &
+                       regular, left)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: ptr(0:*), col(0:*), order(0:*), place(0:*), lower_ptr(0:*), lower(0:*), upper_ptr(0:*), upper(0:*)
+    real(dp), intent(in) :: diagonal(3,3,0:*), block(3,3,0:*)
+    real(dp), intent(inout) :: l(3,3,0:*), u(3,3,0:*), inverse(3,3,0:*)
+    real(dp), intent(inout) :: work(3,3,0:*)          !< zeros; the row at hand
+    logical, intent(inout) :: lone(0:*)
+    logical, intent(out) :: regular
+    real(dp), intent(in), optional :: left(3,3,0:*)
     integer(i4) :: i, a, k, j, p
 
     regular = .true.
-    associate (work => factor%work, place => factor%place, upper => factor%upper)
-      do i = 0, factor%n - 1
-        a = factor%order(i)
-        work(:,:,i) = diagonal(:,:,a)
-        if (present(left)) then
-          do k = ptr(a), ptr(a+1) - 1
-            call set_product(left(:,:,a), block(:,:,k), work(:,:,place(col(k))))
-          end do
-        else
-          do k = ptr(a), ptr(a+1) - 1
-            work(:,:,place(col(k))) = block(:,:,k)
-          end do
-        end if
-        do p = factor%lower_ptr(i), factor%lower_ptr(i+1) - 1
-          k = factor%lower(p)
-          if (factor%lone(k) .or. all(work(:,:,k) == 0.0_dp)) then
-            factor%l(:,:,p) = 0.0_dp
-            if (factor%lone(k)) factor%l(:,:,p) = matmul(work(:,:,k), factor%inverse(:,:,k))
-            work(:,:,k) = 0.0_dp
-            cycle
-          end if
-          call set_product(work(:,:,k), factor%inverse(:,:,k), m)
+    do i = 0, n - 1
+      a = order(i)
+      work(:,:,i) = diagonal(:,:,a)
+      if (present(left)) then
+        do k = ptr(a), ptr(a+1) - 1
+          call set_product(left(:,:,a), block(:,:,k), work(:,:,place(col(k))))
+        end do
+      else
+        do k = ptr(a), ptr(a+1) - 1
+          work(:,:,place(col(k))) = block(:,:,k)
+        end do
+      end if
+      do p = lower_ptr(i), lower_ptr(i+1) - 1
+        k = lower(p)
+        if (lone(k) .or. all(work(:,:,k) == 0.0_dp)) then
+          l(:,:,p) = 0.0_dp
+          if (lone(k)) l(:,:,p) = matmul(work(:,:,k), inverse(:,:,k))
           work(:,:,k) = 0.0_dp
-          factor%l(:,:,p) = m
-          do j = factor%upper_ptr(k), factor%upper_ptr(k+1) - 1
-            call subtract_product(m, factor%u(:,:,j), work(:,:,upper(j)))
-          end do
-        end do
-        call invert(work(:,:,i), factor%inverse(:,:,i), regular)
-        work(:,:,i) = 0.0_dp
-        factor%lone(i) = .true.
-        do j = factor%upper_ptr(i), factor%upper_ptr(i+1) - 1
-          factor%u(:,:,j) = work(:,:,upper(j))
-          if (factor%lone(i)) factor%lone(i) = all(factor%u(:,:,j) == 0.0_dp)
-          work(:,:,upper(j)) = 0.0_dp
-        end do
-        if (.not. regular) then
-          factor%work = 0.0_dp
-          return
+          cycle
         end if
+        call set_product(work(:,:,k), inverse(:,:,k), l(:,:,p))
+        work(:,:,k) = 0.0_dp
+        do j = upper_ptr(k), upper_ptr(k+1) - 1
+          call subtract_product(l(:,:,p), u(:,:,j), work(:,:,upper(j)))
+        end do
       end do
-    end associate
-  end subroutine factorise
+      call invert(work(:,:,i), inverse(:,:,i), regular)
+      if (.not. regular) return
+      work(:,:,i) = 0.0_dp
+      lone(i) = .true.
+      do j = upper_ptr(i), upper_ptr(i+1) - 1
+        u(:,:,j) = work(:,:,upper(j))
+        if (lone(i)) lone(i) = all(u(:,:,j) == 0.0_dp)
+        work(:,:,upper(j)) = 0.0_dp
+      end do
+    end do
+  end subroutine eliminate
 
   pure subroutine set_product(m, u, w)
     real(dp), intent(in) :: m(3,3), u(3,3)
