@@ -190,38 +190,47 @@ contains
     type(block_lu), intent(inout) :: factor
     real(dp), intent(in) :: b(3,0:*)
     real(dp), intent(inout) :: x(3,0:*)
+
+    call substitute(factor%n, factor%order, factor%lower_ptr, factor%lower, factor%upper_ptr, factor%upper, factor%l, factor%u, &
+                    factor%inverse, b, factor%x, x)
+  end subroutine solve_factored
+
+  !> Computes x by rows of L, then of U (block_lu), in arrays of explicit shape as `eliminate`.
+  subroutine substitute(n, order, lower_ptr, lower, upper_ptr, upper, l, u, inverse, b, y, x)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: order(0:*), lower_ptr(0:*), lower(0:*), upper_ptr(0:*), upper(0:*)
+    real(dp), intent(in) :: l(3,3,0:*), u(3,3,0:*), inverse(3,3,0:*), b(3,0:*)
+    real(dp), intent(inout) :: y(3,0:*), x(3,0:*)     !< y: work space, in the order of elimination
     real(dp) :: s1(3), s2(3), s3(3)
     integer(i4) :: i, p, k
 
-    associate (y => factor%x)
-      do i = 0, factor%n - 1
-        s1 = b(:,factor%order(i))
-        s2 = 0.0_dp
-        s3 = 0.0_dp
-        do p = factor%lower_ptr(i), factor%lower_ptr(i+1) - 1
-          k = factor%lower(p)
-          s1 = s1 - factor%l(:,1,p)*y(1,k)
-          s2 = s2 - factor%l(:,2,p)*y(2,k)
-          s3 = s3 - factor%l(:,3,p)*y(3,k)
-        end do
-        y(:,i) = s1 + (s2 + s3)
+    do i = 0, n - 1
+      s1 = b(:,order(i))
+      s2 = 0.0_dp
+      s3 = 0.0_dp
+      do p = lower_ptr(i), lower_ptr(i+1) - 1
+        k = lower(p)
+        s1 = s1 - l(:,1,p)*y(1,k)
+        s2 = s2 - l(:,2,p)*y(2,k)
+        s3 = s3 - l(:,3,p)*y(3,k)
       end do
-      do i = factor%n - 1, 0, -1
-        s1 = y(:,i)
-        s2 = 0.0_dp
-        s3 = 0.0_dp
-        do p = factor%upper_ptr(i), factor%upper_ptr(i+1) - 1
-          k = factor%upper(p)
-          s1 = s1 - factor%u(:,1,p)*y(1,k)
-          s2 = s2 - factor%u(:,2,p)*y(2,k)
-          s3 = s3 - factor%u(:,3,p)*y(3,k)
-        end do
-        s1 = s1 + (s2 + s3)
-        y(:,i) = factor%inverse(:,1,i)*s1(1) + factor%inverse(:,2,i)*s1(2) + factor%inverse(:,3,i)*s1(3)
-        x(:,factor%order(i)) = y(:,i)
+      y(:,i) = s1 + (s2 + s3)
+    end do
+    do i = n - 1, 0, -1
+      s1 = y(:,i)
+      s2 = 0.0_dp
+      s3 = 0.0_dp
+      do p = upper_ptr(i), upper_ptr(i+1) - 1
+        k = upper(p)
+        s1 = s1 - u(:,1,p)*y(1,k)
+        s2 = s2 - u(:,2,p)*y(2,k)
+        s3 = s3 - u(:,3,p)*y(3,k)
       end do
-    end associate
-  end subroutine solve_factored
+      s1 = s1 + (s2 + s3)
+      y(:,i) = inverse(:,1,i)*s1(1) + inverse(:,2,i)*s1(2) + inverse(:,3,i)*s1(3)
+      x(:,order(i)) = y(:,i)
+    end do
+  end subroutine substitute
 
   !> Inverts a 3x3 block by cofactors; not `regular` if the determinant is negligible against its terms or not finite.
   pure subroutine invert(a, inverse, regular)
