@@ -142,7 +142,7 @@ contains
     call add_product(part%n, part%ptr, part%col, part%diagonal, part%w, part%q, r, u)
   end subroutine island_product
 
-  !> Computes u = W r + q in arrays of explicit shape, so that the compiler knows the places of blocks.
+  !> Computes u = W r + q; in arrays of explicit shape the strides of blocks are constants.
   pure subroutine add_product(n, ptr, col, diagonal, w, q, r, u)
     integer(i4), intent(in) :: n, ptr(0:*), col(0:*)
     real(dp), intent(in) :: diagonal(3,3,0:*), w(3,3,0:*), q(3,0:*), r(3,0:*)

@@ -117,7 +117,7 @@ contains
     if (.not. regular) factor%work = 0.0_dp
   end subroutine factorise
 
-  !> Computes the factors row by row (block_lu); their shapes are explicit, so that the compiler knows the places of blocks.
+  !> Computes the factors row by row (block_lu); in arrays of explicit shape the strides of blocks are constants.
   subroutine eliminate(n, ptr, col, diagonal, block, order, place, lower_ptr, lower, upper_ptr, upper, l, u, inverse, work, lone, &
                        regular, left)
     integer(i4), intent(in) :: n
