@@ -24,10 +24,10 @@ module gap_factors
 contains
 
   !> Computes x of all rows; not `regular` if there are no factors.
-  subroutine forces_of_gaps(gaps, rows, inverse, redundant, x, regular)
+  subroutine forces_of_gaps(gaps, rows, triples, inverse, redundant, x, regular)
     type(joint_gap_table), intent(in) :: gaps
-    integer(i4), intent(in) :: rows
-    real(dp), intent(in) :: inverse(:,:,0:)           !< blocks of M^-1 of triples
+    integer(i4), intent(in) :: rows, triples
+    real(dp), intent(in) :: inverse(3,3,0:triples-1)  !< blocks of M^-1
     real(dp), intent(in) :: redundant                 !< added to the diagonal, relative to it
     real(dp), intent(inout) :: x(0:)
     logical, intent(out) :: regular
@@ -37,8 +37,8 @@ contains
 
     call find_blocks(gaps, rows, all_gaps)
     call collect_operators(gaps, all_gaps)
-    call couple(int(size(inverse, 3), i4), all_gaps)
-    call fill(gaps, inverse, redundant, all_gaps)
+    call couple(triples, all_gaps)
+    call fill(gaps, triples, inverse, redundant, all_gaps)
     allocate (island(0:all_gaps%n-1), number(0:all_gaps%n-1))
     number = -1
     regular = .true.
@@ -68,7 +68,7 @@ contains
     these%first(these%n) = rows
   end subroutine find_blocks
 
-  !> Collects the operators of each constraint on its triples.
+  !> Collects the operators of each constraint on its triples; constraints on rotations do not act on velocities of centres.
   subroutine collect_operators(gaps, these)
     type(joint_gap_table), intent(in) :: gaps
     type(coupled_gaps), intent(inout) :: these
@@ -79,13 +79,13 @@ contains
     do a = 0, these%n - 1
       these%entry(a) = count
       do e = 1, sides
-        if (gaps%triple(e,these%first(a)) < 0) cycle
+        if (gaps%triple(e,these%first(a)) < 0) exit
         these%triple(count) = gaps%triple(e,these%first(a))
         these%h(:,:,count) = 0.0_dp
         do i = these%first(a), these%first(a+1) - 1
           these%h(i-these%first(a)+1,:,count) = gaps%operator(:,e,i)
         end do
-        count = count + 1
+        if (any(these%h(:,:,count) /= 0.0_dp)) count = count + 1
       end do
     end do
     these%entry(these%n) = count
@@ -150,29 +150,32 @@ contains
   end subroutine list_users
 
   !> Computes the blocks of H M^-1 H^T, and -g.
-  subroutine fill(gaps, inverse, redundant, these)
+  subroutine fill(gaps, triples, inverse, redundant, these)
     type(joint_gap_table), intent(in) :: gaps
-    real(dp), intent(in) :: inverse(:,:,0:), redundant
+    integer(i4), intent(in) :: triples
+    real(dp), intent(in) :: inverse(3,3,0:triples-1), redundant
     type(coupled_gaps), intent(inout) :: these
     integer(i4), allocatable :: place(:)              ! of triples: number among those of one constraint, 0: it has no such triple
     real(dp) :: spread(3,3,sides)                     ! H M^-1 of one constraint
     integer(i4) :: a, e, k, r
 
     allocate (these%diagonal(3,3,0:these%n-1), these%block(3,3,0:max(these%ptr(these%n), 1)-1), these%right(3,0:these%n-1))
-    allocate (place(0:size(inverse, 3)-1), source=0)
+    allocate (place(0:triples-1), source=0)
     do a = 0, these%n - 1
       do e = these%entry(a), these%entry(a+1) - 1
         place(these%triple(e)) = e - these%entry(a) + 1
         spread(:,:,e-these%entry(a)+1) = matmul(these%h(:,:,e), inverse(:,:,these%triple(e)))
       end do
-      these%diagonal(:,:,a) = coupling(these, a, place, spread)
+      these%diagonal(:,:,a) = coupling(these%entry(a), these%entry(a+1), these%triple, these%h, place, spread)
       do r = 1, 3
         associate (entry => these%diagonal(r,r,a))
           entry = entry + merge(redundant*entry, 1.0_dp, entry > 0.0_dp)
         end associate
       end do
       do k = these%ptr(a), these%ptr(a+1) - 1
-        these%block(:,:,k) = coupling(these, these%col(k), place, spread)
+        associate (b => these%col(k))
+          these%block(:,:,k) = coupling(these%entry(b), these%entry(b+1), these%triple, these%h, place, spread)
+        end associate
       end do
       these%right(:,a) = 0.0_dp
       these%right(1:these%first(a+1)-these%first(a),a) = -gaps%gap(these%first(a):these%first(a+1)-1)
@@ -180,20 +183,19 @@ contains
     end do
   end subroutine fill
 
-  !> Block of a constraint whose H M^-1 is `spread`, on the triples at their `place`, and of constraint b.
-  pure function coupling(these, b, place, spread) result(block)
-    type(coupled_gaps), intent(in) :: these
-    integer(i4), intent(in) :: b, place(0:)
-    real(dp), intent(in) :: spread(3,3,sides)
+  !> Block of a constraint whose H M^-1 is `spread`, on the triples at their `place`, and of one with entries from `first` to last - 1.
+  pure function coupling(first, last, triple, h, place, spread) result(block)
+    integer(i4), intent(in) :: first, last, triple(0:*), place(0:*)
+    real(dp), intent(in) :: h(3,3,0:*), spread(3,3,sides)
     real(dp) :: block(3,3)
     integer(i4) :: c, e, k
 
     block = 0.0_dp
-    do e = these%entry(b), these%entry(b+1) - 1
-      k = place(these%triple(e))
+    do e = first, last - 1
+      k = place(triple(e))
       if (k == 0) cycle
       do c = 1, 3
-        block(:,c) = block(:,c) + (spread(:,1,k)*these%h(c,1,e) + spread(:,2,k)*these%h(c,2,e) + spread(:,3,k)*these%h(c,3,e))
+        block(:,c) = block(:,c) + (spread(:,1,k)*h(c,1,e) + spread(:,2,k)*h(c,2,e) + spread(:,3,k)*h(c,3,e))
       end do
     end do
   end function coupling

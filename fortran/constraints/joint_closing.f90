@@ -52,7 +52,7 @@ contains
     type(finite_elements) :: fe
     type(joint_gap_table) :: found
     real(dp) :: error(3), h(3,3,16)
-    integer(i4) :: c, i, t(16)
+    integer(i4) :: c, e, i, triples, t(16)
 
     count = 0
     largest = 0.0_dp
@@ -66,14 +66,17 @@ contains
       error = 0.0_dp
       if (treatment(con%kind(i)) /= prescribed) error = error_of(state, con, fe, i)
       if (treatment(con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
-      call both_sides(state, con, fe, i, h, t)
+      call both_sides(state, con, fe, i, triples, h, t)
       do c = 1, 3
         if (holds(c,con%kind(i)) == 0) cycle
         found%constraint(count) = con%id(i)
         found%component(count) = c
         found%gap(count) = error(c)
-        found%triple(:,count) = t
-        found%operator(:,:,count) = h(c,:,:)
+        found%triple(1:triples,count) = t(1:triples)
+        found%triple(triples+1:16,count) = -1
+        do e = 1, triples
+          found%operator(:,e,count) = h(c,:,e)
+        end do
         largest = max(largest, abs(error(c)))
         count = count + 1
       end do
@@ -91,32 +94,26 @@ contains
     is_treated = treatment /= in_space_only .and. state%bodies%mode_count(con%slave(i)) == 0
   end function is_treated
 
-  !> Operators of constraint i on the triples of the master (8) and of the slave (8); joints of mechanisms do not move obstacles.
-  subroutine both_sides(state, con, fe, i, h, t)
+  !> Operators of constraint i on the triples of the master, then on those of the slave; joints of mechanisms do not move obstacles.
+  subroutine both_sides(state, con, fe, i, count, h, t)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i
-    real(dp), intent(out) :: h(3,3,16)
-    integer(i4), intent(out) :: t(16)     !< -1: none
-    integer(i4) :: count
+    integer(i4), intent(out) :: count     !< of triples
+    real(dp), intent(inout) :: h(3,3,16)
+    integer(i4), intent(inout) :: t(16)
+    integer(i4) :: more
 
-    h = 0.0_dp
-    t = -1
+    count = 0
     if (moves(con%master(i))) then
-      call operator_of(state, con, fe, con%master(i), 1, i, con%master_point(:,i), count, &
-                       h(:,:,1:8), t(1:8))
-      t(count+1:8) = -1
-      h(:,:,count+1:8) = 0.0_dp
+      call operator_of(state, con, fe, con%master(i), 1, i, con%master_point(:,i), count, h(:,:,1:8), t(1:8))
     end if
     if (con%slave(i) < 0) return
-    if (moves(con%slave(i))) then
-      call operator_of(state, con, fe, con%slave(i), 2, i, con%slave_point(:,i), count, &
-                       h(:,:,9:16), t(9:16))
-      t(9+count:16) = -1
-      h(:,:,9+count:16) = 0.0_dp
-      h(:,:,9:8+count) = -h(:,:,9:8+count)
-    end if
+    if (.not. moves(con%slave(i))) return
+    call operator_of(state, con, fe, con%slave(i), 2, i, con%slave_point(:,i), more, h(:,:,count+1:count+8), t(count+1:count+8))
+    h(:,:,count+1:count+more) = -h(:,:,count+1:count+more)
+    count = count + more
 
   contains
 
@@ -206,7 +203,7 @@ contains
     regular = 0
     call open_table(gaps, found, status)
     if (status /= table_open) return
-    call forces_of_gaps(found, n, inverse, redundant, found%force(0:n-1), factored)
+    call forces_of_gaps(found, n, nt, inverse, redundant, found%force(0:n-1), factored)
     regular = merge(1, 0, factored)
   end subroutine solve_gaps
 
@@ -234,7 +231,8 @@ contains
     do i = 0, n - 1
       do e = 1, 16
         t = found%triple(e,i)
-        if (t >= 0) moved(:,t) = moved(:,t) + found%force(i)*found%operator(:,e,i)
+        if (t < 0) exit
+        moved(:,t) = moved(:,t) + found%force(i)*found%operator(:,e,i)
       end do
     end do
     do t = 0, nt - 1

@@ -21,7 +21,7 @@ module island_factor
     type(body_lu) :: bodies
     real(dp), allocatable :: left(:,:,:), own(:,:,:)    !< (3,3,0:n-1) A, Z
     real(dp), allocatable :: inverse(:,:,:)             !< (3,3,0:n-1) Z^-1; by rows: diagonal blocks of the matrix
-    real(dp), allocatable :: matrix(:,:,:)              !< by bodies: G = Z^-1 A (..,0:n-1); by rows: off-diagonal blocks
+    real(dp), allocatable :: matrix(:,:,:)              !< by bodies: (3,3,0:n-1) G = Z^-1 A
     real(dp), allocatable :: momentum(:,:)              !< (3,0:nodes-1)
     real(dp), allocatable :: rest(:,:), correction(:,:) !< (3,0:n-1)
   end type island_lu
@@ -73,7 +73,7 @@ contains
     if (factor%by_bodies) then
       allocate(factor%matrix(3,3,0:n-1), factor%momentum(3,0:part%nodes-1))
     else
-      allocate(factor%matrix(3,3,0:max(part%ptr(n), 1)-1), factor%momentum(3,0:0))
+      allocate(factor%matrix(3,3,0:0), factor%momentum(3,0:0))
     end if
   end subroutine analyse_island
 
@@ -84,7 +84,7 @@ contains
     logical, intent(in) :: inverted
     logical, intent(out) :: regular
     real(dp) :: m(3,3), x(3)
-    integer(i4) :: i, k, c
+    integer(i4) :: i, c
     logical :: solved, yields
 
     if (factor%by_bodies) then
@@ -107,16 +107,9 @@ contains
       return
     end if
     do i = 0, part%n - 1
-      associate (a => factor%left(:,:,i))
-        factor%inverse(:,:,i) = matmul(a, part%diagonal(:,:,i)) + factor%own(:,:,i)
-        do k = part%ptr(i), part%ptr(i+1) - 1
-          do c = 1, 3
-            factor%matrix(:,c,k) = a(:,1)*part%w(1,c,k) + a(:,2)*part%w(2,c,k) + a(:,3)*part%w(3,c,k)
-          end do
-        end do
-      end associate
+      factor%inverse(:,:,i) = matmul(factor%left(:,:,i), part%diagonal(:,:,i)) + factor%own(:,:,i)
     end do
-    call factorise(part%ptr, part%col, factor%inverse, factor%matrix, factor%rows, regular)
+    call factorise(part%ptr, part%col, factor%inverse, part%w, factor%rows, regular, factor%left)
   end subroutine factorise_island
 
   !> Computes x = (A W + Z)^-1 b; x and b may be the same array.
@@ -193,20 +186,20 @@ contains
     integer(i4) :: i, k, c
 
     do i = 0, part%n - 1
-      if (factor%by_bodies) then
-        u = matmul(part%diagonal(:,:,i), x(:,i))
-        do k = part%ptr(i), part%ptr(i+1) - 1
-          c = part%col(k)
-          u = u + (part%w(:,1,k)*x(1,c) + part%w(:,2,k)*x(2,c) + part%w(:,3,k)*x(3,c))
-        end do
-        rest(:,i) = b(:,i) - matmul(factor%left(:,:,i), u) - matmul(factor%own(:,:,i), x(:,i))
-      else
-        rest(:,i) = b(:,i) - matmul(factor%inverse(:,:,i), x(:,i))
-        do k = part%ptr(i), part%ptr(i+1) - 1
-          c = part%col(k)
-          rest(:,i) = rest(:,i) - (factor%matrix(:,1,k)*x(1,c) + factor%matrix(:,2,k)*x(2,c) + factor%matrix(:,3,k)*x(3,c))
-        end do
-      end if
+      u = 0.0_dp
+      if (factor%by_bodies) u = matmul(part%diagonal(:,:,i), x(:,i))
+      do k = part%ptr(i), part%ptr(i+1) - 1
+        c = part%col(k)
+        u = u + (part%w(:,1,k)*x(1,c) + part%w(:,2,k)*x(2,c) + part%w(:,3,k)*x(3,c))
+      end do
+      associate (own => factor%own(:,:,i), with_diagonal => factor%inverse(:,:,i))
+        rest(:,i) = b(:,i) - matmul(factor%left(:,:,i), u)
+        if (factor%by_bodies) then
+          rest(:,i) = rest(:,i) - matmul(own, x(:,i))
+        else
+          rest(:,i) = rest(:,i) - matmul(with_diagonal, x(:,i))
+        end if
+      end associate
     end do
   end subroutine subtract_matrix
 end module island_factor

@@ -138,22 +138,31 @@ contains
     type(island), intent(in) :: part
     real(dp), intent(in) :: r(3,0:*)
     real(dp), intent(inout) :: u(3,0:*)
+
+    call add_product(part%n, part%ptr, part%col, part%diagonal, part%w, part%q, r, u)
+  end subroutine island_product
+
+  !> Computes u = W r + q; in arrays of explicit shape the strides of blocks are constants.
+  pure subroutine add_product(n, ptr, col, diagonal, w, q, r, u)
+    integer(i4), intent(in) :: n, ptr(0:*), col(0:*)
+    real(dp), intent(in) :: diagonal(3,3,0:*), w(3,3,0:*), q(3,0:*), r(3,0:*)
+    real(dp), intent(inout) :: u(3,0:*)
     real(dp) :: x1(3), x2(3), x3(3)
     integer(i4) :: i, k, c
 
-    do i = 0, part%n - 1
-      x1 = part%q(:,i) + part%diagonal(:,1,i)*r(1,i)
-      x2 = part%diagonal(:,2,i)*r(2,i)
-      x3 = part%diagonal(:,3,i)*r(3,i)
-      do k = part%ptr(i), part%ptr(i+1) - 1
-        c = part%col(k)
-        x1 = x1 + part%w(:,1,k)*r(1,c)
-        x2 = x2 + part%w(:,2,k)*r(2,c)
-        x3 = x3 + part%w(:,3,k)*r(3,c)
+    do i = 0, n - 1
+      x1 = q(:,i) + diagonal(:,1,i)*r(1,i)
+      x2 = diagonal(:,2,i)*r(2,i)
+      x3 = diagonal(:,3,i)*r(3,i)
+      do k = ptr(i), ptr(i+1) - 1
+        c = col(k)
+        x1 = x1 + w(:,1,k)*r(1,c)
+        x2 = x2 + w(:,2,k)*r(2,c)
+        x3 = x3 + w(:,3,k)*r(3,c)
       end do
       u(:,i) = x1 + (x2 + x3)
     end do
-  end subroutine island_product
+  end subroutine add_product
 
   !> Nearest admissible reaction of a row.
   pure function project_row(kind, mu, s) result(p)

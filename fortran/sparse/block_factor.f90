@@ -1,6 +1,6 @@
 !> Sparse LU factors of matrices of 3x3 blocks with a symmetric pattern, without exchanges between blocks.
 !>
-!> The order of elimination is that of minimum degree, computed on bit sets.  The matrices here (W + rho I, and Newton
+!> The order of elimination is that of minimum degree.  The matrices here (W + rho I, and Newton
 !> matrices of a regularised W) have blocks of order one and a dominant positive part, so that the diagonal block is a good pivot.
 !>
 !> This is our own code, because islands are small and sparse: LAPACK's factors are dense, and sparse
@@ -16,8 +16,9 @@
 !>
 !> Newton matrices are not symmetric, so dpotrf cannot factorise them.  The order is computed once per island for all factors.
 module block_factor
-  use kinds, only: dp, i4, i8
+  use kinds, only: dp, i4
   use matrix3, only: adjugate_of
+  use minimum_degree, only: find_order
   implicit none
   private
   public :: block_lu, analyse, factorise, solve_factored
@@ -44,73 +45,19 @@ contains
     integer(i4), intent(in) :: ptr(0:n), col(0:*)
     type(block_lu), intent(out) :: factor
     real(dp), intent(in), optional :: most
-    integer(i8), allocatable :: adjacent(:,:)
-    integer(i4), allocatable :: degree(:), lowest(:), struct_ptr(:), struct(:), grown(:)
-    integer(i8) :: bits
-    integer(i4) :: words, v, a, k, c, j, first, count, best
+    integer(i4), allocatable :: struct_ptr(:), struct(:)
+    real(dp) :: bound
+    logical :: complete
+    integer(i4) :: k
 
-    words = (n + 63)/64
-    allocate(adjacent(0:words-1,0:n-1), degree(0:64*words-1), lowest(0:words-1), struct_ptr(0:n), struct(0:max(16, 8*ptr(n))-1))
-    allocate(factor%order(0:n-1), factor%place(0:n-1))
+    bound = huge(1.0_dp)
+    if (present(most)) bound = most
+    allocate (factor%order(0:n-1), factor%place(0:n-1), struct_ptr(0:n))
     factor%n = n
-    adjacent = 0_i8
-    do a = 0, n - 1
-      do k = ptr(a), ptr(a+1) - 1
-        c = col(k)
-        if (c == a) cycle
-        adjacent(c/64,a) = ibset(adjacent(c/64,a), mod(c, 64))
-        adjacent(a/64,c) = ibset(adjacent(a/64,c), mod(a, 64))
-      end do
-    end do
-    degree = huge(1_i4)
-    do a = 0, n - 1
-      degree(a) = int(sum(popcnt(adjacent(:,a))), i4)
-    end do
-    do j = 0, words - 1
-      lowest(j) = minval(degree(64*j:64*j+63))
-    end do
-    factor%products = 0.0_dp
-    struct_ptr(0) = 0
+    call find_order(n, ptr, col, bound, factor%order, struct_ptr, struct, factor%products, complete)
+    if (.not. complete) return
     do k = 0, n - 1
-      ! the first row of the lowest degree
-      j = minloc(lowest, dim=1) - 1
-      best = lowest(j)
-      v = 64*j
-      do while (degree(v) /= best)
-        v = v + 1
-      end do
-      factor%order(k) = v
-      factor%place(v) = k
-      first = struct_ptr(k)
-      if (first + best > size(struct)) then
-        allocate(grown(0:2*size(struct)+best-1))
-        grown(0:first-1) = struct(0:first-1)
-        call move_alloc(grown, struct)
-      end if
-      count = first
-      do j = 0, words - 1
-        bits = adjacent(j,v)
-        do while (bits /= 0_i8)
-          struct(count) = 64*j + trailz(bits)
-          bits = iand(bits, bits - 1_i8)
-          count = count + 1
-        end do
-      end do
-      struct_ptr(k+1) = count
-      degree(v) = huge(1_i4)
-      lowest(v/64) = minval(degree(64*(v/64):64*(v/64)+63))
-      do j = first, count - 1
-        a = struct(j)
-        adjacent(:,a) = ior(adjacent(:,a), adjacent(:,v))
-        adjacent(v/64,a) = ibclr(adjacent(v/64,a), mod(v, 64))
-        adjacent(a/64,a) = ibclr(adjacent(a/64,a), mod(a, 64))
-        degree(a) = int(sum(popcnt(adjacent(:,a))), i4)
-        lowest(a/64) = minval(degree(64*(a/64):64*(a/64)+63))
-      end do
-      factor%products = factor%products + real(count - first, dp)**2
-      if (present(most)) then
-        if (factor%products > most) return
-      end if
+      factor%place(factor%order(k)) = k
     end do
     call sort_patterns(n, struct_ptr, struct, factor)
   end subroutine analyse
@@ -157,55 +104,78 @@ contains
     factor%work = 0.0_dp
   end subroutine sort_patterns
 
-  !> Computes the factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed).
-  subroutine factorise(ptr, col, diagonal, block, factor, regular)
+  !> Computes the factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed), the latter of row a times left(a).
+  subroutine factorise(ptr, col, diagonal, block, factor, regular, left)
     integer(i4), intent(in) :: ptr(0:*), col(0:*)
     real(dp), intent(in) :: diagonal(3,3,0:*), block(3,3,0:*)
     type(block_lu), intent(inout) :: factor
     logical, intent(out) :: regular
-    real(dp) :: m(3,3)
-    integer(i4) :: i, a, k, j, p, c
+    real(dp), intent(in), optional :: left(3,3,0:*)   !< absent: ones
+
+    call eliminate(factor%n, ptr, col, diagonal, block, factor%order, factor%place, factor%lower_ptr, factor%lower, &
+                   factor%upper_ptr, factor%upper, factor%l, factor%u, factor%inverse, factor%work, factor%lone, regular, left)
+    if (.not. regular) factor%work = 0.0_dp
+  end subroutine factorise
+
+  !> Computes the factors row by row (block_lu); in arrays of explicit shape the strides of blocks are constants.
+  subroutine eliminate(n, ptr, col, diagonal, block, order, place, lower_ptr, lower, upper_ptr, upper, l, u, inverse, work, lone, &
+                       regular, left)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: ptr(0:*), col(0:*), order(0:*), place(0:*), lower_ptr(0:*), lower(0:*), upper_ptr(0:*), upper(0:*)
+    real(dp), intent(in) :: diagonal(3,3,0:*), block(3,3,0:*)
+    real(dp), intent(inout) :: l(3,3,0:*), u(3,3,0:*), inverse(3,3,0:*)
+    real(dp), intent(inout) :: work(3,3,0:*)          !< zeros; the row at hand
+    logical, intent(inout) :: lone(0:*)
+    logical, intent(out) :: regular
+    real(dp), intent(in), optional :: left(3,3,0:*)
+    integer(i4) :: i, a, k, j, p
 
     regular = .true.
-    associate (work => factor%work, place => factor%place, upper => factor%upper)
-      do i = 0, factor%n - 1
-        a = factor%order(i)
-        work(:,:,i) = diagonal(:,:,a)
+    do i = 0, n - 1
+      a = order(i)
+      work(:,:,i) = diagonal(:,:,a)
+      if (present(left)) then
+        do k = ptr(a), ptr(a+1) - 1
+          call set_product(left(:,:,a), block(:,:,k), work(:,:,place(col(k))))
+        end do
+      else
         do k = ptr(a), ptr(a+1) - 1
           work(:,:,place(col(k))) = block(:,:,k)
         end do
-        do p = factor%lower_ptr(i), factor%lower_ptr(i+1) - 1
-          k = factor%lower(p)
-          if (factor%lone(k) .or. maxval(abs(work(:,:,k))) == 0.0_dp) then
-            factor%l(:,:,p) = 0.0_dp
-            if (factor%lone(k)) factor%l(:,:,p) = matmul(work(:,:,k), factor%inverse(:,:,k))
-            work(:,:,k) = 0.0_dp
-            cycle
-          end if
-          do c = 1, 3
-            m(:,c) = work(:,1,k)*factor%inverse(1,c,k) + work(:,2,k)*factor%inverse(2,c,k) + work(:,3,k)*factor%inverse(3,c,k)
-          end do
+      end if
+      do p = lower_ptr(i), lower_ptr(i+1) - 1
+        k = lower(p)
+        if (lone(k) .or. all(work(:,:,k) == 0.0_dp)) then
+          l(:,:,p) = 0.0_dp
+          if (lone(k)) l(:,:,p) = matmul(work(:,:,k), inverse(:,:,k))
           work(:,:,k) = 0.0_dp
-          factor%l(:,:,p) = m
-          do j = factor%upper_ptr(k), factor%upper_ptr(k+1) - 1
-            call subtract_product(m, factor%u(:,:,j), work(:,:,upper(j)))
-          end do
-        end do
-        call invert(work(:,:,i), factor%inverse(:,:,i), regular)
-        work(:,:,i) = 0.0_dp
-        factor%lone(i) = .true.
-        do j = factor%upper_ptr(i), factor%upper_ptr(i+1) - 1
-          factor%u(:,:,j) = work(:,:,upper(j))
-          if (factor%lone(i)) factor%lone(i) = maxval(abs(factor%u(:,:,j))) == 0.0_dp
-          work(:,:,upper(j)) = 0.0_dp
-        end do
-        if (.not. regular) then
-          factor%work = 0.0_dp
-          return
+          cycle
         end if
+        call set_product(work(:,:,k), inverse(:,:,k), l(:,:,p))
+        work(:,:,k) = 0.0_dp
+        do j = upper_ptr(k), upper_ptr(k+1) - 1
+          call subtract_product(l(:,:,p), u(:,:,j), work(:,:,upper(j)))
+        end do
       end do
-    end associate
-  end subroutine factorise
+      call invert(work(:,:,i), inverse(:,:,i), regular)
+      if (.not. regular) return
+      work(:,:,i) = 0.0_dp
+      lone(i) = .true.
+      do j = upper_ptr(i), upper_ptr(i+1) - 1
+        u(:,:,j) = work(:,:,upper(j))
+        if (lone(i)) lone(i) = all(u(:,:,j) == 0.0_dp)
+        work(:,:,upper(j)) = 0.0_dp
+      end do
+    end do
+  end subroutine eliminate
+
+  pure subroutine set_product(m, u, w)
+    real(dp), intent(in) :: m(3,3), u(3,3)
+    real(dp), intent(out) :: w(3,3)
+    w(:,1) = m(:,1)*u(1,1) + m(:,2)*u(2,1) + m(:,3)*u(3,1)
+    w(:,2) = m(:,1)*u(1,2) + m(:,2)*u(2,2) + m(:,3)*u(3,2)
+    w(:,3) = m(:,1)*u(1,3) + m(:,2)*u(2,3) + m(:,3)*u(3,3)
+  end subroutine set_product
 
   pure subroutine subtract_product(m, u, w)
     real(dp), intent(in) :: m(3,3), u(3,3)
@@ -220,38 +190,47 @@ contains
     type(block_lu), intent(inout) :: factor
     real(dp), intent(in) :: b(3,0:*)
     real(dp), intent(inout) :: x(3,0:*)
+
+    call substitute(factor%n, factor%order, factor%lower_ptr, factor%lower, factor%upper_ptr, factor%upper, factor%l, factor%u, &
+                    factor%inverse, b, factor%x, x)
+  end subroutine solve_factored
+
+  !> Computes x by rows of L, then of U (block_lu), in arrays of explicit shape as `eliminate`.
+  subroutine substitute(n, order, lower_ptr, lower, upper_ptr, upper, l, u, inverse, b, y, x)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: order(0:*), lower_ptr(0:*), lower(0:*), upper_ptr(0:*), upper(0:*)
+    real(dp), intent(in) :: l(3,3,0:*), u(3,3,0:*), inverse(3,3,0:*), b(3,0:*)
+    real(dp), intent(inout) :: y(3,0:*), x(3,0:*)     !< y: work space, in the order of elimination
     real(dp) :: s1(3), s2(3), s3(3)
     integer(i4) :: i, p, k
 
-    associate (y => factor%x)
-      do i = 0, factor%n - 1
-        s1 = b(:,factor%order(i))
-        s2 = 0.0_dp
-        s3 = 0.0_dp
-        do p = factor%lower_ptr(i), factor%lower_ptr(i+1) - 1
-          k = factor%lower(p)
-          s1 = s1 - factor%l(:,1,p)*y(1,k)
-          s2 = s2 - factor%l(:,2,p)*y(2,k)
-          s3 = s3 - factor%l(:,3,p)*y(3,k)
-        end do
-        y(:,i) = s1 + (s2 + s3)
+    do i = 0, n - 1
+      s1 = b(:,order(i))
+      s2 = 0.0_dp
+      s3 = 0.0_dp
+      do p = lower_ptr(i), lower_ptr(i+1) - 1
+        k = lower(p)
+        s1 = s1 - l(:,1,p)*y(1,k)
+        s2 = s2 - l(:,2,p)*y(2,k)
+        s3 = s3 - l(:,3,p)*y(3,k)
       end do
-      do i = factor%n - 1, 0, -1
-        s1 = y(:,i)
-        s2 = 0.0_dp
-        s3 = 0.0_dp
-        do p = factor%upper_ptr(i), factor%upper_ptr(i+1) - 1
-          k = factor%upper(p)
-          s1 = s1 - factor%u(:,1,p)*y(1,k)
-          s2 = s2 - factor%u(:,2,p)*y(2,k)
-          s3 = s3 - factor%u(:,3,p)*y(3,k)
-        end do
-        s1 = s1 + (s2 + s3)
-        y(:,i) = factor%inverse(:,1,i)*s1(1) + factor%inverse(:,2,i)*s1(2) + factor%inverse(:,3,i)*s1(3)
-        x(:,factor%order(i)) = y(:,i)
+      y(:,i) = s1 + (s2 + s3)
+    end do
+    do i = n - 1, 0, -1
+      s1 = y(:,i)
+      s2 = 0.0_dp
+      s3 = 0.0_dp
+      do p = upper_ptr(i), upper_ptr(i+1) - 1
+        k = upper(p)
+        s1 = s1 - u(:,1,p)*y(1,k)
+        s2 = s2 - u(:,2,p)*y(2,k)
+        s3 = s3 - u(:,3,p)*y(3,k)
       end do
-    end associate
-  end subroutine solve_factored
+      s1 = s1 + (s2 + s3)
+      y(:,i) = inverse(:,1,i)*s1(1) + inverse(:,2,i)*s1(2) + inverse(:,3,i)*s1(3)
+      x(:,order(i)) = y(:,i)
+    end do
+  end subroutine substitute
 
   !> Inverts a 3x3 block by cofactors; not `regular` if the determinant is negligible against its terms or not finite.
   pure subroutine invert(a, inverse, regular)

@@ -53,8 +53,8 @@ class JointGapTable(Table):
         "component": ((), "i4", 0),  # of its local frame, from 1
         "gap": ((), "f8", 0.0),  # [length]
         "force": ((), "f8", 0.0),  # x: the displacement is M^-1 H^T x
-        "triple": ((16,), "i4", -1),  # velocity triples of the master (8) and the slave (8), -1: none
-        "operator": ((3, 16), "f8", 0.0),  # row of H on them
+        "triple": ((16,), "i4", -1),  # velocity triples of the master, then those of the slave, then -1
+        "operator": ((3, 16), "f8", 0.0),  # row of H on them; anything where there is none
     }
 
 
