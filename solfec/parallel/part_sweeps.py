@@ -17,7 +17,7 @@ from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
 from .colour_messages import ColourMessages
 from .colours import WORD, colour
-from .communicator import Communicator, LongWait
+from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .part_springs import PartSprings
@@ -252,9 +252,9 @@ class PartSweeps(ConstraintSolver):
             self.lists.append(self.last if part.world.rank == MOVER else NO_ROWS)
             self.plans.append(tuple({rank: triples for rank, triples in plan.items() if triples.size} for plan in self.last_plans[1]))
         self.coloured = np.concatenate([NO_ROWS, *self.lists])
-        self._messages = ColourMessages.between(part.world, self.lists, self._shared_rows(), self.plans)
+        self._messages = ColourMessages.between(part.world, self.lists, self.shared_rows(), self.plans)
 
-    def _shared_rows(self) -> np.ndarray:
+    def shared_rows(self) -> np.ndarray:
         """Return which rows act on bodies that several processes hold."""
         part = self.part
         shared = np.append(~part.mine, False)
@@ -332,18 +332,9 @@ class PartSweeps(ConstraintSolver):
 
     def _sweep_with_messages(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
         """Sweep all colours once, with the messages that follow each of them."""
-        messages, traffic = self._messages, self.part.world.traffic
-        messages.place, messages.waited = 0, 0.0
         options = local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter
-        long = LongWait(self.part.world.rank, perf_counter())
-        while messages.place < len(self.lists):
-            _, status = _sweep_with_messages(local.handles, messages.handle, backwards, *options, sums, counts)
-            opened(status)
-            if messages.error:
-                raise RuntimeError(f"MPI has failed with its error {messages.error} while momenta were exchanged")
-            if messages.waiting:
-                long.note()
-        traffic.count_many(*messages.counts, messages.waited)
+        self._messages.place = 0
+        self._messages.complete(lambda handle: opened(_sweep_with_messages(local.handles, handle, backwards, *options, sums, counts)[1]), self.part.world)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep the rows on obstacles, after the stages of a variant."""
