@@ -51,6 +51,7 @@ class PartNewton(GatheredSolver):
 
     def __init__(self, part: Part, settings: NewtonSolver, told: set[str], whole):
         super().__init__(part, settings, told, whole)
+        self.stored_form = self.stored_form or settings.stored_form
         self._momenta: tuple[int, ColourMessages | None] = -1, None  # arrangement of the part, and messages of a product
 
     def messages(self) -> ColourMessages | None:
@@ -119,8 +120,13 @@ class NewtonInParts:
     def __init__(self, solver: PartNewton, local):
         self.part, self.given, self.local, self.everything = solver.part, solver.given, local, solver.everything
         self.world, self.counted, self.messages = solver.part.world, solver.counted, solver.messages()
-        shared = solver.shared_rows()[solver.held]
-        self.rows, self.shared = np.concatenate([solver.held[shared], solver.held[~shared]]), int(np.count_nonzero(shared))
+        copied, shared = (marks[solver.held] for marks in (solver.copied_rows(), solver.shared_rows()))
+        self.rows = solver.held[np.argsort(np.where(copied, 0, np.where(shared, 1, 2)), kind="stable")]
+        self.copied, self.shared = int(np.count_nonzero(copied)), int(np.count_nonzero(shared))
+        self.places = NO_ROWS
+        if local.stored:
+            self.places = np.zeros(local.n, np.int32)
+            self.places[self.rows] = np.arange(self.rows.size)
         size = self.rows.size
         self.counts = np.repeat(np.isin(self.rows, self.counted), 3).astype(float)  # others count the other rows
         self.operator = np.zeros((3, 3, 3, size), order="F")
@@ -210,7 +216,7 @@ class NewtonInParts:
         """Return X W x + Y x as one row of numbers; the next call overwrites it."""
         if self.messages:
             triples = self.part.model.bodies.triples.n
-            given = self.shared, triples, self.rows, self.operator, x.T, self.product.T
+            given = self.copied, self.shared, triples, self.places, self.rows, self.operator, x.T, self.product.T
             self.messages.complete(lambda handle: opened(_multiply_with_messages(self.local.handles, handle, *given)), self.world)
         else:
             self._spread(x.T)

@@ -262,6 +262,10 @@ class PartSweeps(ConstraintSolver):
             shared[bodies] = True
         return shared[self.ends].any(axis=0)
 
+    def copied_rows(self) -> np.ndarray:
+        """Return which rows act on bodies that other processes move."""
+        return np.append(~self.part.mine, False)[self.ends].any(axis=0)
+
     def _plan_last(self) -> None:
         """List what `MOVER` sends after its sweep of the rows on obstacles: their reactions, and momenta of the other bodies on which they act."""
         part, last = self.part, self.last
