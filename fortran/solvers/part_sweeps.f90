@@ -130,17 +130,17 @@ contains
   !> Finds the largest of each of the figures of some rows, and sums them as integers of two words, whose sums depend on no order (solfec/parallel/sums.py).
   !>
   !>   count, listed   (0:count-1) rows
-  !>   sums            (5,0:nrow-1) figures of rows, none of them negative (sweep_part)
-  !>   scale           (5) powers of two; 0: that figure is not summed
-  !>   largest         (5) out: at least 0; not a number if one of them is none
-  !>   words           (5,2) out: sums of high and of low words, 40 bits of each figure; without meaning if a figure exceeds its scale
-  subroutine add_figures(count, listed, nrow, sums, scale, largest, words)
-    integer(i4), intent(in) :: count, listed(0:count-1), nrow
-    real(dp), intent(in) :: sums(5,0:nrow-1), scale(5)
-    real(dp), intent(out) :: largest(5)
-    integer(i8), intent(out) :: words(5,2)
+  !>   sums            (m,0:nrow-1) figures of rows, none of them negative (sweep_part)
+  !>   scale           (m) powers of two; 0: that figure is not summed
+  !>   largest         (m) out: at least 0; not a number if one of them is none
+  !>   words           (m,2) out: sums of high and of low words, 40 bits of each figure; without meaning if a figure exceeds its scale
+  subroutine add_figures(count, listed, m, nrow, sums, scale, largest, words)
+    integer(i4), intent(in) :: count, listed(0:count-1), m, nrow
+    real(dp), intent(in) :: sums(m,0:nrow-1), scale(m)
+    real(dp), intent(out) :: largest(m)
+    integer(i8), intent(out) :: words(m,2)
     real(dp), parameter :: bits = 2.0_dp**40
-    real(dp) :: figure, factor(5)
+    real(dp) :: figure, factor(m)
     integer(i8) :: high
     integer(i4) :: i, j
 
@@ -149,7 +149,7 @@ contains
     largest = 0.0_dp
     words = 0
     do i = 0, count - 1
-      do j = 1, 5
+      do j = 1, m
         figure = sums(j,listed(i))
         if (figure == 0.0_dp) cycle
         if (.not. figure <= largest(j) .and. .not. ieee_is_nan(largest(j))) largest(j) = figure

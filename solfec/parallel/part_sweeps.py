@@ -21,7 +21,7 @@ from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .part_springs import PartSprings
-from .sums import SweepSums, ordered_nowhere
+from .sums import SweepSums, ordered_by_rows, ordered_nowhere
 from .sweep_stages import SweepStages
 
 _begin = _kernels.part_sweeps.begin_parts
@@ -387,9 +387,9 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
 
     def totals(terms: np.ndarray) -> np.ndarray:
         """Sums (m, k) of terms (m, n) over all rows of the whole model; k = 2: those that drive obstacles apart, after the others."""
-        mine = terms[:, counted]
         if not driven:
-            return ordered_nowhere(mine, world)[:, None]
+            return ordered_by_rows(counted, terms, world)[:, None]
+        mine = terms[:, counted]
         drives = local.rows.driving[counted] > 0
         both = np.concatenate([np.where(drives, 0.0, mine), np.where(drives, mine, 0.0)])
         return ordered_nowhere(both, world).reshape(2, -1).T
@@ -399,9 +399,9 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
     local.rows.residual[local.held], terms[3, local.held] = local.unmet, local.unmet**2
     merit, energy, size, unmet = totals(terms)
     if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():
-        asked = np.zeros(max(local.n, 1))
-        opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked))
-        size = np.where(size > 0.0, size, totals(asked[None])[0])
+        asked = np.zeros((1, max(local.n, 1)), order="F")
+        opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked[0]))
+        size = np.where(size > 0.0, size, totals(asked)[0])
         size = np.where(size > 0.0, size, size.sum())
     energy = np.where(energy > 0.0, energy, energy.sum())  # an obstacle moves bodies that were at rest, through springs or links
     rows = local.rows.merit[: local.n]
