@@ -57,7 +57,7 @@ class TimeStep:
         """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions."""
         self.predict(elsewhere)
         self.detect()
-        self.assemble(solver.stored_form, solver.colouring)
+        self.assemble(solver.stored_form, solver.colouring, elsewhere)
         self.solve(solver, elsewhere)
         return self.correct(None if elsewhere.has_nothing else solver.share, elsewhere)
 
@@ -67,6 +67,7 @@ class TimeStep:
         spent.start()
         self._choose_supports()
         self._integration.predict(model.bodies, model.loads, model.time, model.step)
+        elsewhere.end_prediction()
         spent.end("TIMINT")
         user.update(model.constraints, model.bodies, model.time + model.step, model.step, elsewhere)
         spent.end("CONUPD")
@@ -89,12 +90,12 @@ class TimeStep:
         model.sleeping.within_step()
         spent.end("CONDET")
 
-    def assemble(self, stored_form: bool | int | None, colouring: str) -> None:
+    def assemble(self, stored_form: bool | int | None, colouring: str, elsewhere: Elsewhere = NOWHERE) -> None:
         """Assemble W, B and the laws of all rows in `local_dynamics`, in the form and order of a solver (ConstraintSolver)."""
         model, local = self.model, self.model.local_dynamics
         self.timings.start()
         local.epsilon = model.epsilon
-        local.assemble(model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic, stored_form, colouring)
+        local.assemble(model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic, stored_form, colouring, elsewhere)
         self.timings.end("LOCDYN")
 
     def solve(self, solver, elsewhere: Elsewhere = NOWHERE) -> None:

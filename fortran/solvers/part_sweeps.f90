@@ -5,7 +5,7 @@
 module part_sweeps
   use ieee_arithmetic, only: ieee_is_nan
   use kinds, only: dp, i4, i8
-  use persistent_requests, only: completed, request_functions, start_requests
+  use momentum_messages, only: receive_momenta, send_momenta
   use state_tables, only: colour_messages, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
@@ -104,10 +104,10 @@ contains
       last = plan%row_ptr(c+1) - 1
       if (plan%waiting == 0) then
         call sweep_listed(loc, options, plan%row(first:inner-1), backwards /= 0, sums, counts, failed)
-        call send(plan, c, loc%triples%momentum)
+        call send_momenta(plan, c, loc%triples%momentum)
         call sweep_listed(loc, options, plan%row(inner:last), backwards /= 0, sums, counts, failed)
       end if
-      call receive(plan, c, loc%triples%momentum)
+      call receive_momenta(plan, c, loc%triples%momentum)
       if (plan%waiting /= 0 .or. plan%error /= 0) return
       plan%place = plan%place + 1
     end do
@@ -127,58 +127,20 @@ contains
                       loc%entries%operator, loc%triples%momentum, loc%rows%r, sums, counts, failed)
   end subroutine sweep_listed
 
-  !> Sends momenta to the other processes that need them after a colour.
-  subroutine send(plan, colour, momentum)
-    type(colour_messages), intent(inout) :: plan
-    integer(i4), intent(in) :: colour
-    real(dp), intent(in) :: momentum(3,0:*)
-    integer(i4) :: i, requests
-
-    requests = plan%request_ptr(colour+1) - plan%request_ptr(colour)
-    if (requests == 0) return
-    do i = plan%sent_ptr(colour), plan%sent_ptr(colour+1) - 1
-      plan%outgoing(:,i) = momentum(:,plan%sent(i))
-    end do
-    call start_requests(request_functions(plan%start_all, plan%test_all), requests, &
-                        plan%request(plan%words*plan%request_ptr(colour):), plan%error)
-    plan%waiting = 1
-  end subroutine send
-
-  !> Waits for momenta that other processes send after a colour, and takes them over; `waiting` stays 1 if they have not come yet.
-  subroutine receive(plan, colour, momentum)
-    type(colour_messages), intent(inout) :: plan
-    integer(i4), intent(in) :: colour
-    real(dp), intent(inout) :: momentum(3,0:*)
-    integer(i4) :: i, requests
-    integer(i8) :: began, ended, rate
-
-    if (plan%waiting == 0 .or. plan%error /= 0) return
-    requests = plan%request_ptr(colour+1) - plan%request_ptr(colour)
-    call system_clock(began, rate)
-    if (completed(request_functions(plan%start_all, plan%test_all), requests, plan%request(plan%words*plan%request_ptr(colour):), &
-                  plan%status, plan%error)) plan%waiting = 0
-    call system_clock(ended)
-    plan%waited = plan%waited + real(ended - began, dp)/real(rate, dp)
-    if (plan%waiting /= 0) return
-    do i = plan%received_ptr(colour), plan%received_ptr(colour+1) - 1
-      momentum(:,plan%received(i)) = plan%incoming(:,i)
-    end do
-  end subroutine receive
-
   !> Finds the largest of each of the figures of some rows, and sums them as integers of two words, whose sums depend on no order (solfec/parallel/sums.py).
   !>
   !>   count, listed   (0:count-1) rows
-  !>   sums            (5,0:nrow-1) figures of rows, none of them negative (sweep_part)
-  !>   scale           (5) powers of two; 0: that figure is not summed
-  !>   largest         (5) out: at least 0; not a number if one of them is none
-  !>   words           (5,2) out: sums of high and of low words, 40 bits of each figure; without meaning if a figure exceeds its scale
-  subroutine add_figures(count, listed, nrow, sums, scale, largest, words)
-    integer(i4), intent(in) :: count, listed(0:count-1), nrow
-    real(dp), intent(in) :: sums(5,0:nrow-1), scale(5)
-    real(dp), intent(out) :: largest(5)
-    integer(i8), intent(out) :: words(5,2)
+  !>   sums            (m,0:nrow-1) figures of rows, none of them negative (sweep_part)
+  !>   scale           (m) powers of two; 0: that figure is not summed
+  !>   largest         (m) out: at least 0; not a number if one of them is none
+  !>   words           (m,2) out: sums of high and of low words, 40 bits of each figure; without meaning if a figure exceeds its scale
+  subroutine add_figures(count, listed, m, nrow, sums, scale, largest, words)
+    integer(i4), intent(in) :: count, listed(0:count-1), m, nrow
+    real(dp), intent(in) :: sums(m,0:nrow-1), scale(m)
+    real(dp), intent(out) :: largest(m)
+    integer(i8), intent(out) :: words(m,2)
     real(dp), parameter :: bits = 2.0_dp**40
-    real(dp) :: figure, factor(5)
+    real(dp) :: figure, factor(m)
     integer(i8) :: high
     integer(i4) :: i, j
 
@@ -187,7 +149,7 @@ contains
     largest = 0.0_dp
     words = 0
     do i = 0, count - 1
-      do j = 1, 5
+      do j = 1, m
         figure = sums(j,listed(i))
         if (figure == 0.0_dp) cycle
         if (.not. figure <= largest(j) .and. .not. ieee_is_nan(largest(j))) largest(j) = figure

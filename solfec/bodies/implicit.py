@@ -73,25 +73,29 @@ class Implicit:
     elements : list of ElementSolver and SmallBodySolver
     pseudo_rigid : PseudoRigidSolver or None
     reduced : ReducedBodies or None
+    copies : ndarray of int
+        Rows of bodies of finite elements for which another process solves (`BodyTable.rank`).
     solvers : list
         The solvers of all kinds.
     """
 
-    def __init__(self, key: tuple, elements: list[ElementSolver | SmallBodySolver], pseudo_rigid: PseudoRigidSolver | None, reduced):
-        self.key, self.elements, self.pseudo_rigid, self.reduced = key, elements, pseudo_rigid, reduced
+    def __init__(self, key: tuple, elements: list[ElementSolver | SmallBodySolver], pseudo_rigid: PseudoRigidSolver | None, reduced, copies: np.ndarray):
+        self.key, self.elements, self.pseudo_rigid, self.reduced, self.copies = key, elements, pseudo_rigid, reduced, copies
         self.solvers = [*elements, *filter(None, (pseudo_rigid, reduced))]
 
 
-NONE = Implicit((), [], None, None)
+NONE = Implicit((), [], None, None, np.zeros(0, int))
 
 
 def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
     implicit = bodies.view("scheme") == Scheme.DEF_LIM
-    elements, reduced = [], None
+    elements, reduced, copies = [], None, NONE.copies
     if fe.count:
         reduced = fe.reduced if fe.reduced.count else None
         unknowns = 3 * np.diff(fe.first)
-        own, small = implicit[fe.rows] & ~fe.reduced.inside, (fe.linear == 1) & (unknowns <= MOST_UNKNOWNS)
+        solved, mine = implicit[fe.rows] & ~fe.reduced.inside, bodies.moved_here[fe.rows]
+        own, copies = solved & mine, fe.rows[solved & ~mine]
+        small = (fe.linear == 1) & (unknowns <= MOST_UNKNOWNS)
         for chosen in (own & (fe.linear == 0), own & (fe.linear == 1) & ~small):
             if chosen.any():
                 elements.append(ElementSolver(fe, np.flatnonzero(chosen)))
@@ -99,12 +103,13 @@ def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
         fe.inverses = {size: kept for size, kept in fe.inverses.items() if size in sizes}
         elements += [SmallBodySolver(fe, np.flatnonzero(own & small & (unknowns == size))) for size in sizes]
     rows = np.flatnonzero(implicit & (bodies.view("kind") == BodyKind.PSEUDO_RIGID))
-    return Implicit(key, elements, PseudoRigidSolver(bodies, rows) if rows.size else None, reduced)
+    return Implicit(key, elements, PseudoRigidSolver(bodies, rows) if rows.size else None, reduced, copies)
 
 
 def population(bodies: BodyTable) -> tuple:
-    """Return a key that changes when bodies are added, removed, or change their schemes; solvers are then made again."""
-    return bodies.n, bodies.generation, bodies.scheme.tobytes()
+    """Return a key that changes when bodies are added, removed, or change their schemes or owners; solvers are then made again."""
+    owners = bodies.view("owner").tobytes() if bodies.rank >= 0 else b""
+    return bodies.n, bodies.generation, bodies.scheme.tobytes(), owners
 
 
 def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 
 ALL_ROWS = np.zeros(0, np.int32)
@@ -19,6 +21,13 @@ class Elsewhere:
     def matters(self, here: bool) -> bool:
         """Whether something is done in a step: if it is `here`, or if all processes do it together."""
         return here
+
+    def end_prediction(self) -> None:
+        """Bring free velocities of implicit bodies from the processes that move them."""
+
+    def sharing(self, local) -> AbstractContextManager:
+        """Return a context in which implicit bodies that this process moves add their parts of W to `local`; at its end those of others follow."""
+        return nullcontext()
 
     def begin_motion(self, bodies) -> None:
         """Prepare the motion of bodies by the reactions of the step."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import perf_counter
 
 import numpy as np
 
 from ..tables import Record
-from .communicator import Communicator
+from .communicator import Communicator, LongWait
 
 Plan = tuple[dict[int, np.ndarray], dict[int, np.ndarray]]  # what goes to other processes, and what comes from them, by their numbers
 
@@ -75,6 +76,19 @@ class ColourMessages(Record):
         made.requests = requests
         made.counts = sum(len(out) for out, _ in plans), outgoing.nbytes
         return made
+
+    def complete(self, kernel: Callable[[int], None], world: Communicator) -> None:
+        """Call a kernel with the handle of the messages until all of them have come; long waits end a call."""
+        self.waited, long = 0.0, None
+        while True:
+            kernel(self.handle)
+            if self.error:
+                raise RuntimeError(f"MPI has failed with its error {self.error} while momenta were exchanged")
+            if not self.waiting:
+                break
+            long = long or LongWait(world.rank, perf_counter())
+            long.note()
+        world.traffic.count_many(*self.counts, self.waited)
 
 
 def _pointers(counts: Sequence[int]) -> np.ndarray:

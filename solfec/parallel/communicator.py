@@ -241,9 +241,10 @@ class MessagePassing:
 
     def _wait(self, requests: list, began: float) -> None:
         """Wait for messages, begun at some time; a long wait leaves the core to others, such as the process for which this one waits."""
-        long = LongWait(self.rank, began)
+        long = None
         while not self._all(requests):
             if time.perf_counter() - began > AWAKE:
+                long = long or LongWait(self.rank, began)
                 time.sleep(NAP)
                 long.note()
         self.traffic.seconds += time.perf_counter() - began

@@ -23,6 +23,7 @@ from ..solvers.joint_shares import rows_in_loops
 from ..tables import ranges
 from .communicator import Communicator
 from .partition import Partition
+from .shared_compliance import solved_by_owners
 from .shared_joints import SharedJoints
 
 CARRIED = ("momentum", "energy")  # columns of the body table that a step changes, besides triples
@@ -131,6 +132,8 @@ class Part:
         Rows of contacts that it counts and whose cohesion has ended in the last step.
     linked, breakable, bonding : bool
         Whether the whole model has constraints of the user, ones that break, and materials with cohesion.
+    implicit : bool
+        Whether it has finite elements of scheme 'DEF_LIM', for which their owners alone solve.
     sprung, motored : bool
         Whether it has springs, and motors, with Python functions.
 
@@ -182,6 +185,7 @@ class Part:
         self.elsewhere, self.lost, self.opening = SharedJoints(self), np.zeros(0, np.int64), []
         self.ended = np.zeros(0, int)
         self._note_constraints()
+        self.implicit = bool(solved_by_owners(model.bodies).any())
         self.bonding = bool((model.surface_materials.view("cohesion") > 0.0).any())
         model.states.update_shapes()
 

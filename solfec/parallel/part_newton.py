@@ -12,19 +12,23 @@ from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.newton import NewtonSolver
 from ..solvers.report import SolverReport
 from ..tables import opened
+from .colour_messages import ColourMessages
 from .gathered_solver import GatheredSolver
-from .part_sweeps import UNBOUNDED, measured
+from .part import Part
+from .part_sweeps import NO_ROWS, UNBOUNDED, measured
 
 #: Rows above which processes share a solution; below, messages cost more than one process that solves for all of them.
 SHARED_FROM = 2000
 # As in fortran/solvers/newton.f90, which explains them:
 RESTART, PATIENCE, LIFT, REDUNDANCY, BREAKDOWN, BEYOND_MEASURE = 20, 100, 1e-3, 1e-6, 1e-8, 1e6
+KEPT = 0.1  # part of a product's norm that must stay when it is made orthogonal to the basis, or round-off counts and it is made so again
 RHO = 14  # row of the inverse of W's largest eigenvalue in `block` (b_rho of fortran/rows/diagonal_block.f90)
 
 _soften = _kernels.part_newton.soften_rows
 _linearise = _kernels.part_newton.linearise_rows
 _spread = _kernels.part_newton.spread_rows
 _multiply = _kernels.part_newton.multiply_rows
+_multiply_with_messages = _kernels.part_newton.multiply_with_messages
 _precondition = _kernels.part_newton.precondition_rows
 _step = _kernels.part_newton.step_rows
 _find_velocities = _kernels.part_sweeps.find_part_velocities
@@ -44,6 +48,18 @@ class PartNewton(GatheredSolver):
     """
 
     given: NewtonSolver
+
+    def __init__(self, part: Part, settings: NewtonSolver, told: set[str], whole):
+        super().__init__(part, settings, told, whole)
+        self.stored_form = self.stored_form or settings.stored_form
+        self._momenta: tuple[int, ColourMessages | None] = -1, None  # arrangement of the part, and messages of a product
+
+    def messages(self) -> ColourMessages | None:
+        """Return the messages of a product with W, which stay while the part holds the same bodies; None: `Communicator.exchange` makes them."""
+        if self._momenta[0] != self.part.arrangement:
+            found = ColourMessages.between(self.part.world, [NO_ROWS], np.zeros(0, bool), [self.everything]) if any(self.everything) else None
+            self._momenta = self.part.arrangement, found
+        return self._momenta[1]
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
@@ -103,7 +119,14 @@ class NewtonInParts:
 
     def __init__(self, solver: PartNewton, local):
         self.part, self.given, self.local, self.everything = solver.part, solver.given, local, solver.everything
-        self.world, self.counted, self.rows = solver.part.world, solver.counted, solver.held
+        self.world, self.counted, self.messages = solver.part.world, solver.counted, solver.messages()
+        copied, shared = (marks[solver.held] for marks in (solver.copied_rows(), solver.shared_rows()))
+        self.rows = solver.held[np.argsort(np.where(copied, 0, np.where(shared, 1, 2)), kind="stable")]
+        self.copied, self.shared = int(np.count_nonzero(copied)), int(np.count_nonzero(shared))
+        self.places = NO_ROWS
+        if local.stored:
+            self.places = np.zeros(local.n, np.int32)
+            self.places[self.rows] = np.arange(self.rows.size)
         size = self.rows.size
         self.counts = np.repeat(np.isin(self.rows, self.counted), 3).astype(float)  # others count the other rows
         self.operator = np.zeros((3, 3, 3, size), order="F")
@@ -191,8 +214,13 @@ class NewtonInParts:
 
     def _apply(self, x: np.ndarray) -> np.ndarray:
         """Return X W x + Y x as one row of numbers; the next call overwrites it."""
-        self._spread(x.T)
-        opened(_multiply(self.local.handles, self.rows, self.operator, x.T, self.product.T))
+        if self.messages:
+            triples = self.part.model.bodies.triples.n
+            given = self.copied, self.shared, triples, self.places, self.rows, self.operator, x.T, self.product.T
+            self.messages.complete(lambda handle: opened(_multiply_with_messages(self.local.handles, handle, *given)), self.world)
+        else:
+            self._spread(x.T)
+            opened(_multiply(self.local.handles, self.rows, self.operator, x.T, self.product.T))
         self.made += 1
         return self.product.ravel()
 
@@ -235,24 +263,27 @@ class NewtonInParts:
             used = j + 1
             if not length > 0.0 or abs(right[used]) <= target:
                 break
-            self.basis[used] = product / length
+            product /= length  # in the memory of the basis
         weights = np.linalg.solve(np.triu(triangle[:used, :used]), right[:used]) if used else np.zeros(0)
         return used, j + 1, weights
 
     def _orthogonal(self, j: int, product: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, float]:
         """Make a product orthogonal to the basis; return it and its norm, and write the coefficients.
 
-        Classical Gram-Schmidt, made twice: two sums over all processes, where the modified one takes j + 2 of them.
+        Classical Gram-Schmidt, made twice where round-off counts: one sum over all processes, or two; the modified one takes j + 2 of them.
         """
         basis = self.basis[: j + 1]
-        first = self._dots(basis, product)
-        product = product - first @ basis
-        *second, square = self._dots(np.vstack([basis, product]), product)
-        second = np.array(second)
-        product -= second @ basis
-        length = math.sqrt(max(square - float(second @ second), 0.0))
-        column[: j + 1], column[j + 1] = first + second, length
-        return product, length
+        self.basis[j + 1], product = product, self.basis[j + 1]
+        column[: j + 1], square = 0.0, np.inf
+        for _ in range(2):
+            *parts, whole = self._dots(self.basis[: j + 2], product)
+            column[: j + 1] += parts
+            product -= np.array(parts) @ basis
+            square = max(whole - float(np.dot(parts, parts)), 0.0)
+            if square > KEPT**2 * whole:
+                break
+        column[j + 1] = math.sqrt(square)
+        return product, column[j + 1]
 
 
 def _rotate(j: int, rotations: np.ndarray, column: np.ndarray, right: np.ndarray) -> None:

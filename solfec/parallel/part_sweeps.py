@@ -17,11 +17,11 @@ from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
 from .colour_messages import ColourMessages
 from .colours import WORD, colour
-from .communicator import Communicator, LongWait
+from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .part_springs import PartSprings
-from .sums import SweepSums, ordered_nowhere
+from .sums import SweepSums, ordered_by_rows, ordered_nowhere
 from .sweep_stages import SweepStages
 
 _begin = _kernels.part_sweeps.begin_parts
@@ -252,15 +252,19 @@ class PartSweeps(ConstraintSolver):
             self.lists.append(self.last if part.world.rank == MOVER else NO_ROWS)
             self.plans.append(tuple({rank: triples for rank, triples in plan.items() if triples.size} for plan in self.last_plans[1]))
         self.coloured = np.concatenate([NO_ROWS, *self.lists])
-        self._messages = ColourMessages.between(part.world, self.lists, self._shared_rows(), self.plans)
+        self._messages = ColourMessages.between(part.world, self.lists, self.shared_rows(), self.plans)
 
-    def _shared_rows(self) -> np.ndarray:
+    def shared_rows(self) -> np.ndarray:
         """Return which rows act on bodies that several processes hold."""
         part = self.part
         shared = np.append(~part.mine, False)
         for bodies in part.sent.values():
             shared[bodies] = True
         return shared[self.ends].any(axis=0)
+
+    def copied_rows(self) -> np.ndarray:
+        """Return which rows act on bodies that other processes move."""
+        return np.append(~self.part.mine, False)[self.ends].any(axis=0)
 
     def _plan_last(self) -> None:
         """List what `MOVER` sends after its sweep of the rows on obstacles: their reactions, and momenta of the other bodies on which they act."""
@@ -332,18 +336,9 @@ class PartSweeps(ConstraintSolver):
 
     def _sweep_with_messages(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
         """Sweep all colours once, with the messages that follow each of them."""
-        messages, traffic = self._messages, self.part.world.traffic
-        messages.place, messages.waited = 0, 0.0
         options = local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter
-        long = LongWait(self.part.world.rank, perf_counter())
-        while messages.place < len(self.lists):
-            _, status = _sweep_with_messages(local.handles, messages.handle, backwards, *options, sums, counts)
-            opened(status)
-            if messages.error:
-                raise RuntimeError(f"MPI has failed with its error {messages.error} while momenta were exchanged")
-            if messages.waiting:
-                long.note()
-        traffic.count_many(*messages.counts, messages.waited)
+        self._messages.place = 0
+        self._messages.complete(lambda handle: opened(_sweep_with_messages(local.handles, handle, backwards, *options, sums, counts)[1]), self.part.world)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep the rows on obstacles, after the stages of a variant."""
@@ -392,9 +387,9 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
 
     def totals(terms: np.ndarray) -> np.ndarray:
         """Sums (m, k) of terms (m, n) over all rows of the whole model; k = 2: those that drive obstacles apart, after the others."""
-        mine = terms[:, counted]
         if not driven:
-            return ordered_nowhere(mine, world)[:, None]
+            return ordered_by_rows(counted, terms, world)[:, None]
+        mine = terms[:, counted]
         drives = local.rows.driving[counted] > 0
         both = np.concatenate([np.where(drives, 0.0, mine), np.where(drives, mine, 0.0)])
         return ordered_nowhere(both, world).reshape(2, -1).T
@@ -404,9 +399,9 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
     local.rows.residual[local.held], terms[3, local.held] = local.unmet, local.unmet**2
     merit, energy, size, unmet = totals(terms)
     if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():
-        asked = np.zeros(max(local.n, 1))
-        opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked))
-        size = np.where(size > 0.0, size, totals(asked[None])[0])
+        asked = np.zeros((1, max(local.n, 1)), order="F")
+        opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked[0]))
+        size = np.where(size > 0.0, size, totals(asked)[0])
         size = np.where(size > 0.0, size, size.sum())
     energy = np.where(energy > 0.0, energy, energy.sum())  # an obstacle moves bodies that were at rest, through springs or links
     rows = local.rows.merit[: local.n]

@@ -6,12 +6,15 @@ in the same order, since they know whether the whole model has constraints.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import numpy as np
 
 from ..constraints.elsewhere import Elsewhere
 from ..constraints.joint_correction import JointGapTable
 from ..kinds import BodyKind
 from ..tables import ranges
+from .shared_compliance import SharedCompliance
 
 
 class SharedJoints(Elsewhere):
@@ -26,6 +29,7 @@ class SharedJoints(Elsewhere):
 
     def __init__(self, part):
         self.part = part
+        self._shared: SharedCompliance | None = None
 
     def least(self, step: float, row: int) -> tuple[float, int]:
         """Return the least critical step of all processes, and the row of the body that has it here, or -1, from those found here."""
@@ -35,6 +39,21 @@ class SharedJoints(Elsewhere):
     def matters(self, here: bool) -> bool:
         """Whether the whole model has constraints of the user."""
         return self.part.linked
+
+    def end_prediction(self) -> None:
+        """Bring free velocities of implicit copies from their owners, who alone solve for them."""
+        if self.part.implicit:
+            self._compliance().take_velocities()
+
+    def sharing(self, local) -> AbstractContextManager:
+        """Return a context at whose end rows on bodies of two processes have the parts of W of both."""
+        return self._compliance().sharing(local) if self.part.implicit else super().sharing(local)
+
+    def _compliance(self) -> SharedCompliance:
+        """Return what is exchanged about the bodies that the part holds now."""
+        if self._shared is None or self._shared.arrangement != self.part.arrangement:
+            self._shared = SharedCompliance(self.part)
+        return self._shared
 
     def begin_motion(self, bodies) -> None:
         """Let copies move freely until they get the states of their originals: not all reactions on them are known."""

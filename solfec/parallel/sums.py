@@ -9,6 +9,7 @@ from .communicator import Communicator
 
 BITS = 2.0**40  # range of each of the two words of a term
 AT_ONCE = 1 << 14  # terms of a sum that take memory at the same time
+LEAST = 1e-280  # largest term below which the kernel's factors overflow
 HEADROOM = 4.0  # by how much the largest term may grow from one sweep to the next
 
 _add_figures = _kernels.part_sweeps.add_figures
@@ -18,6 +19,16 @@ def ordered_nowhere(terms: np.ndarray, world: Communicator) -> np.ndarray:
     """Return sums (m,) over columns of terms (m, n) >= 0 of all processes."""
     largest = world.largest(largest_of(terms))
     return summed(world.total(words(terms, largest)), largest)
+
+
+def ordered_by_rows(rows: np.ndarray, figures: np.ndarray, world: Communicator) -> np.ndarray:
+    """Return `ordered_nowhere` of the figures (m, n) of some rows, found in a kernel."""
+    largest = world.largest(_add_figures(rows, figures, np.zeros(len(figures)))[0])
+    if np.isfinite(largest).all() and not ((largest > 0.0) & (largest < LEAST)).any():
+        found = _add_figures(rows, figures, scale(largest))[1].T.ravel()
+    else:
+        found = words(figures[:, rows], largest)
+    return summed(world.total(found), largest)
 
 
 def largest_of(terms: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from .. import _kernels
 from ..bodies.finite_elements import within_step
 from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
+from ..constraints.elsewhere import NOWHERE, Elsewhere
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
 from ..kinds import DRIVES, BodyKind, RowKind, SurfaceModel
@@ -215,6 +216,7 @@ class LocalDynamics:
         dynamic: bool = True,
         stored: bool | None = None,
         colouring: str = "OFF",
+        elsewhere: Elsewhere = NOWHERE,
     ) -> None:
         """Assemble V = H u(t), B = H u* and W = h H A^-1 H^T at the mid configuration, with all couplings.
 
@@ -231,6 +233,8 @@ class LocalDynamics:
         colouring : str
             Order of contacts: 'ON', by colours, which threads sweep in parallel; 'OFF', by keys; 'AUTO', by
             colours above `COLOURED_FROM` rows.
+        elsewhere : Elsewhere
+            Adds what implicit bodies of other processes contribute to W.
 
         Raises
         ------
@@ -248,10 +252,11 @@ class LocalDynamics:
         self.triples.reserve(bodies.triples.n)
         self._prepared_for = constraints.edits, bodies.edits
         assemble_rows(self)
-        if self.coupled:
-            assemble_blocks(self, laying_out=True, adding=False)
-            for part in self._implicit_rows:
-                part.add()
+        with elsewhere.sharing(self):
+            if self.coupled:
+                assemble_blocks(self, laying_out=True, adding=False)
+                for part in self._implicit_rows:
+                    part.add()
         self.make_laws()
         if self.stored:
             assemble_blocks(self, laying_out=not self.coupled, adding=True)
@@ -278,7 +283,7 @@ class LocalDynamics:
         """Whether rows act on implicit bodies."""
         n = self.bodies.n
         first = self.pointers.attachment
-        return bool(self._implicit_rows) and bool((np.diff(first[: n + 1])[self.implicit[:n] > 0] > 0).any())
+        return bool(self._implicit_rows or self._listed.copies.size) and bool((np.diff(first[: n + 1])[self.implicit[:n] > 0] > 0).any())
 
     def survey(self) -> tuple[int, tuple[float, float]]:
         """Return the kinds of rows that there are (bit k: kind k), and the sizes of the rows that do not drive obstacles, and of those that do.
@@ -336,6 +341,7 @@ class LocalDynamics:
         self.implicit = np.zeros(bodies.capacity, np.int32)
         for solver in known.solvers:
             self.implicit[solver.rows] = np.diff(solver.dof_first, append=solver.size) // 3
+        self.implicit[known.copies] = bodies.node_count[known.copies]
 
     def _find_held(self, count: int) -> None:
         """Find the rows of the `count` springs of Python functions."""

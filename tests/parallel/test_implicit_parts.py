@@ -7,15 +7,20 @@ import deformable
 import jointed
 import numpy as np
 import pytest
-from courses import course, rounded
+from courses import NOTHING, course, rounded
 from jointed import Z
+from processes import spmd
 from test_gathered import serial
 from test_reduced_bodies import MODAL, REDUCED, SOFT
 from unit_cube import cube
 
 from solfec import FIX_DIRECTION, FIX_POINT, FORCE, SET_DISPLACEMENT, TIME_SERIES
+from solfec.bodies.finite_elements import within_step
+from solfec.bodies.implicit import implicit_of_step
+from solfec.divided import Divided
 from solfec.kinds import BodyKind, Form, Scheme
 from solfec.parallel.partition import Balance
+from solfec.parallel.shared_compliance import solved_by_owners
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
@@ -133,3 +138,29 @@ def test_implicit_elements_agree_with_a_serial_run(make_model, make, size):
     assert apart(parts, expected) <= 1e-9
     assert moves >= size or not model.dynamic
     assert alone.local_dynamics.coupled and alone.constraints.n > 8 and parts[-1][2][5] == expected[-1][2][5]  # as many contacts were born
+
+
+def test_the_owner_alone_solves_with_the_matrix_of_a_body():
+    """Others that hold a copy get its velocity and its part of W, and all agree with a serial run."""
+
+    def program(world):
+        whole = copies[world.rank]
+        run = Divided(whole, world, by_keys(), Balance(), NOTHING)
+        for _ in range(12):
+            run.advance()
+        bodies = run.part.model.bodies
+        solvers = implicit_of_step(bodies, within_step(bodies)).elements
+        solved = np.concatenate([solver.rows for solver in solvers]) if solvers else np.zeros(0, int)
+        held = np.flatnonzero(solved_by_owners(bodies))
+        found = bodies.id[solved].tolist(), bodies.id[held].tolist()
+        run.end()
+        return found
+
+    model = cubes("BC")
+    copies = [copy.deepcopy(model) for _ in range(3)]
+    serial(model, 12, by_keys())  # also loads modules, which threads cannot do at once
+    solved, held = zip(*spmd(3, program))
+    everyone = model.bodies.id[np.flatnonzero(solved_by_owners(model.bodies))].tolist()
+    assert sorted(sum(solved, [])) == everyone and sum(map(len, held)) > len(everyone)
+    expected = model.bodies.triples.view("velo")
+    assert np.abs(copies[0].bodies.triples.view("velo") - expected).max() <= 1e-9 * np.abs(expected).max()

@@ -13,7 +13,7 @@ sys.path.append(str(ROOT / "benchmarks"))  # behind this folder, which has a mod
 
 import models  # noqa: E402
 from courses import NOTHING  # noqa: E402
-from processes import spmd  # noqa: E402
+from processes import frames_of, needs_mpi, run, spmd  # noqa: E402
 
 from solfec.divided import Divided  # noqa: E402
 from solfec.parallel import part_newton  # noqa: E402
@@ -100,3 +100,41 @@ def test_sweeps_take_over_a_step_that_the_iteration_does_not_solve():
 def test_a_step_without_fall_back_says_that_it_is_not_solved():
     for _, solver, (report,) in in_parts(scene("pile"), 2, 1, lambda: NewtonSolver(1e-14, maxiter=2, gsflag=False)):
         assert report.status == solver.error == "DIVERGED" and solver.iters == 2 and solver.fallback == 0
+
+
+SLABS = """
+from solfec.parallel import part_newton
+part_newton.SHARED_FROM = 0
+solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/slabs')
+SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.3)
+bulk = BULK_MATERIAL (solfec, model = 'KIRCHHOFF', young = 1E9, poisson = 0.3, density = 1E3)
+corners = [(0,0,0), (1,0,0), (1,1,0), (0,1,0), (0,0,1), (1,0,1), (1,1,1), (0,1,1)]
+def box (low, size):
+  return HULL ([tuple (low[k] + size[k] * c[k] for k in range (3)) for c in corners], 1, 1)
+BODY (solfec, 'OBSTACLE', box ((-1, -1, -1), (8, 4, 1)), bulk)
+for i in range (6):
+  for k in range (3):  # bricks in bond, which touch four others each
+    body = BODY (solfec, 'RIGID', box ((i + 0.5 * (k % 2), 0, 0.001 + 0.501 * k), (0.99, 1, 0.5)), bulk)
+    INITIAL_VELOCITY (body, (0.1 * (i % 2), 0, -0.5), (0, 0, 0))
+GRAVITY (solfec, (0, 0, -10))
+OUTPUT (solfec, 0.01)
+solver = NEWTON_SOLVER (1E-13, locdyn = LOCDYN)
+RUN (solfec, solver, 0.03)
+open ('merit%d' % RANK (), 'w').write ('%d %g' % (len (solver.merhist), solver.merhist[-1]))
+"""
+
+
+@pytest.mark.parametrize("blocks", ["ON", pytest.param("OFF", marks=pytest.mark.slow)])
+def test_two_processes_of_mpi_agree_with_one(tmp_path, blocks):
+    """Products with W by its blocks, or through velocities of bodies, with messages from the kernel: a wall in bond that is divided through bricks which touch."""
+    needs_mpi()
+    ends = []
+    for count in (1, 2):
+        (tmp_path / str(count)).mkdir()
+        run(count, tmp_path / str(count), SLABS.replace('LOCDYN', repr(blocks)))
+        frames = frames_of(tmp_path / str(count))
+        ends.append([np.frombuffer(frames[name]) for name in sorted(frames) if name.startswith("frames/velo")])
+        steps, merit = map(float, (tmp_path / str(count) / "merit0").read_text().split())
+        assert steps > 0 and merit <= 1e-13
+    for one, two in zip(*ends, strict=True):
+        assert np.abs(one - two).max() <= 1e-4

@@ -20,7 +20,7 @@ from solfec.parallel.colours import colour, hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.part import Part, pairs_of_rows  # noqa: E402
 from solfec.parallel.part_sweeps import PartSweeps  # noqa: E402
-from solfec.parallel.sums import SweepSums, ordered_nowhere  # noqa: E402
+from solfec.parallel.sums import SweepSums, ordered_by_rows, ordered_nowhere  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 
 
@@ -175,6 +175,10 @@ def test_sums_do_not_depend_on_order_or_parts():
     shuffled = terms[:, rng.permutation(500)]
     for found in spmd(3, lambda world: ordered_nowhere(np.array_split(shuffled, 3, axis=1)[world.rank], world)):
         assert found.tobytes() == whole.tobytes()
+    rows = np.arange(0, 500, 3)
+    for size in (1.0, 1e-290):
+        listed = ordered_by_rows(rows, np.asfortranarray(size * terms), Alone())
+        assert listed.tobytes() == ordered_nowhere(size * terms[:, rows], Alone()).tobytes()
     assert ordered_nowhere(np.zeros((3, 0)), Alone()).tolist() == [0, 0, 0]
     assert ordered_nowhere(np.array([[1.0, np.inf], [1.0, 2.0]]), Alone())[0] == np.inf
 

@@ -134,6 +134,47 @@ def test_a_spread_run_is_continued(tmp_path, how):
     assert [name for name in differing if name.startswith(("frames/bod", "frames/con", "frames/vel"))] == [], differing
 
 
+WALL = """
+solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/wall', contacts = 'MANIFOLD')
+solfec.spread = 'ON'
+SURFACE_MATERIAL (solfec, friction = 0.3)
+SURFACE_MATERIAL (solfec, 5, 5, model = 'COHESIVE', ft = 3E4, Gf = 5.0, friction = 0.5)
+bulk = BULK_MATERIAL (solfec, model = 'KIRCHHOFF', young = 1E9, poisson = 0.3, density = 1E3)
+corners = [(0,0,0), (1,0,0), (1,1,0), (0,1,0), (0,0,1), (1,0,1), (1,1,1), (0,1,1)]
+def box (low, size, surface = 1):
+  return HULL ([tuple (low[k] + size[k] * c[k] for k in range (3)) for c in corners], surface, surface)
+BODY (solfec, 'OBSTACLE', box ((-3, -3, -1), (8, 6, 1)), bulk)
+for i in range (3):
+  for j in range (4):
+    if (4 * i + j) * NCPU () // 12 == RANK ():
+      brick = BODY (solfec, 'RIGID', box ((0.4 * j + 0.2 * (i % 2), 0, 0.005 + 0.2 * i), (0.4, 0.2, 0.2), 5), bulk)
+      INITIAL_VELOCITY (brick, (0, 0, -2), (0, 0, 0))
+for k in range (3):
+  if RANK () == NCPU () - 1:
+    ball = BODY (solfec, 'RIGID', SPHERE ((0.6 * k + 0.3, -0.25, 0.3 + 0.1 * k), 0.2, 1, 1), bulk)
+    INITIAL_VELOCITY (ball, (0, 5, -1), (0, 0, 0))
+GRAVITY (solfec, (0, 0, -10))
+IMBALANCE_TOLERANCE (solfec, 1.05, 1.0, 5)
+solver = GAUSS_SEIDEL_SOLVER (1E-4, 100)
+solver.colouring = 'ON'
+OUTPUT (solfec, 0.002)
+RUN (solfec, solver, 0.012)
+"""
+
+
+def test_bonds_of_spread_models_break_in_two_processes_as_in_one(tmp_path):
+    """Bricks that are bonded across the parts of both fall on a floor, and balls strike them."""
+    needs_mpi()
+    frames = []
+    for count in (1, 2):
+        (tmp_path / str(count)).mkdir()
+        run(count, tmp_path / str(count), WALL)
+        frames.append(data(tmp_path / str(count)))
+    assert differences(*frames) == []
+    cohesion, damage = (np.frombuffer(frames[0][f"frames/constraints/{name}"]) for name in ("cohesion", "damage"))
+    assert (cohesion > 0).any() and ((damage > 0) & (damage < 1)).any() and (damage == 1).any()
+
+
 MISTAKES = {
     "twice": ("if RANK () < 2: BODY (solfec, 'RIGID', SPHERE ((0,0,9), 0.3, 1, 1), bulk)\nRUN (solfec, solver, 0.01)", "processes 0, 1 have made the same body"),
     "settings": ("GRAVITY (solfec, (0, 0, -RANK ()))\nRUN (solfec, solver, 0.01)", "differ in loads, materials or other settings"),

@@ -1,0 +1,50 @@
+!> Messages about momenta of bodies that several processes hold, one after each colour of a sweep or each product with W (solfec/parallel/colour_messages.py).
+module momentum_messages
+  use kinds, only: dp, i4, i8
+  use persistent_requests, only: completed, request_functions, start_requests
+  use state_tables, only: colour_messages
+  implicit none
+  private
+  public :: send_momenta, receive_momenta
+
+contains
+
+  !> Sends momenta to the other processes that need them after a colour.
+  subroutine send_momenta(plan, colour, momentum)
+    type(colour_messages), intent(inout) :: plan
+    integer(i4), intent(in) :: colour
+    real(dp), intent(in) :: momentum(3,0:*)
+    integer(i4) :: i, requests
+
+    requests = plan%request_ptr(colour+1) - plan%request_ptr(colour)
+    if (requests == 0) return
+    do i = plan%sent_ptr(colour), plan%sent_ptr(colour+1) - 1
+      plan%outgoing(:,i) = momentum(:,plan%sent(i))
+    end do
+    call start_requests(request_functions(plan%start_all, plan%test_all), requests, &
+                        plan%request(plan%words*plan%request_ptr(colour):), plan%error)
+    plan%waiting = 1
+  end subroutine send_momenta
+
+  !> Waits for momenta that other processes send after a colour, and takes them over; `waiting` stays 1 if they have not come yet.
+  subroutine receive_momenta(plan, colour, momentum)
+    type(colour_messages), intent(inout) :: plan
+    integer(i4), intent(in) :: colour
+    real(dp), intent(inout) :: momentum(3,0:*)
+    integer(i4) :: i, requests
+    integer(i8) :: began, ended, rate
+
+    if (plan%waiting == 0 .or. plan%error /= 0) return
+    requests = plan%request_ptr(colour+1) - plan%request_ptr(colour)
+    call system_clock(began, rate)
+    if (completed(request_functions(plan%start_all, plan%test_all), requests, plan%request(plan%words*plan%request_ptr(colour):), &
+                  plan%status, plan%error)) plan%waiting = 0
+    call system_clock(ended)
+    plan%waited = plan%waited + real(ended - began, dp)/real(rate, dp)
+    if (plan%waiting /= 0) return
+    do i = plan%received_ptr(colour), plan%received_ptr(colour+1) - 1
+      momentum(:,plan%received(i)) = plan%incoming(:,i)
+    end do
+  end subroutine receive_momenta
+
+end module momentum_messages
