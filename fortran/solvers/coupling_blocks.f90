@@ -163,9 +163,13 @@ contains
     integer(i4), intent(in) :: first
     integer(i4), intent(inout) :: column(0:*)
     real(dp), intent(inout) :: block(3,3,0:*)
+    real(dp) :: wide(4,6,2,2)   ! operators of the row by pairs of triples, of which rigid and pseudo-rigid bodies have one and two
+    integer(i4) :: pairs(2)     ! numbers of such pairs by sides; 0: another body, or nothing is to be added
     integer(i4) :: i, j, c, ci, cj, place
 
     place = first
+    call widen(side(1), wide(:,:,:,1), pairs(1))
+    call widen(side(2), wide(:,:,:,2), pairs(2))
     i = side(1)%first
     j = side(2)%first
     do while (i < side(1)%last .or. j < side(2)%last)
@@ -184,11 +188,21 @@ contains
         block(:,:,place) = 0.0_dp
       end if
       if (ci == c) then
-        if (adding) call add_products(side(1), i, block(:,:,place))
+        if (pairs(1) > 0) then
+          call add_pair(wide(:,:,1,1), operator(1,1,attached_entry(i)), block(1,1,place))
+          if (pairs(1) > 1) call add_pair(wide(:,:,2,1), operator(1,1,attached_entry(i)+2), block(1,1,place))
+        else if (adding) then
+          call add_products(side(1), i, block(:,:,place))
+        end if
         i = i + 1
       end if
       if (cj == c) then
-        if (adding) call add_products(side(2), j, block(:,:,place))
+        if (pairs(2) > 0) then
+          call add_pair(wide(:,:,1,2), operator(1,1,attached_entry(j)), block(1,1,place))
+          if (pairs(2) > 1) call add_pair(wide(:,:,2,2), operator(1,1,attached_entry(j)+2), block(1,1,place))
+        else if (adding) then
+          call add_products(side(2), j, block(:,:,place))
+        end if
         j = j + 1
       end if
       place = place + 1
@@ -196,7 +210,28 @@ contains
 
   contains
 
-    !> Adds the contribution of one side's body to the block of row a and the row of attachment i.
+    !> Copies the operator of one side, with zeros behind its columns, so that one fills a register.
+    pure subroutine widen(side, wide, pairs)
+      type(row_side), intent(in) :: side
+      real(dp), intent(inout) :: wide(4,6,2)
+      integer(i4), intent(out) :: pairs
+      integer(i4) :: p, e, k
+
+      pairs = 0
+      if (.not. adding .or. side%body < 0) return
+      if (implicit(side%body) > 0 .or. body_kind(side%body) == finite_element_kind) return
+      pairs = (end_of(a, side%entry) - side%entry)/2
+      do p = 1, pairs
+        do e = 0, 1
+          do k = 1, 3
+            wide(1:3,3*e+k,p) = operator(:,k,side%entry+2*(p-1)+e)
+            wide(4,3*e+k,p) = 0.0_dp
+          end do
+        end do
+      end do
+    end subroutine widen
+
+    !> Adds the contribution of one side's finite element body to the block of row a and the row of attachment i.
     pure subroutine add_products(side, i, w)
       type(row_side), intent(in) :: side
       integer(i4), intent(in) :: i
@@ -205,12 +240,6 @@ contains
 
       if (implicit(side%body) > 0) return
       eb = attached_entry(i)
-      if (body_kind(side%body) /= finite_element_kind) then
-        do x = 0, end_of(a, side%entry) - side%entry - 1
-          call add_product(operator(:,:,side%entry+x), operator(:,:,eb+x), w)
-        end do
-        return
-      end if
       do x = side%entry, end_of(a, side%entry) - 1
         do y = eb, end_of(attached_row(i), eb) - 1
           if (triple(x) /= triple(y)) cycle
@@ -236,4 +265,24 @@ contains
       w(:,j) = w(:,j) + (x(:,1)*y(j,1) + x(:,2)*y(j,2) + x(:,3)*y(j,3))
     end do
   end subroutine add_product
+
+  !> w = w + x y^T of a pair of triples, with zeros behind the columns of x.
+  !>
+  !> Compilers make poor code of columns of three numbers: the loop over four takes 60 % of the time.
+  pure subroutine add_pair(x, y, w)
+    real(dp), intent(in) :: x(4,6), y(3,6)
+    real(dp), intent(inout) :: w(3,3)
+    real(dp) :: s(4), t(4)
+    integer :: i, j
+    do j = 1, 3
+      !$omp simd simdlen(4)
+      do i = 1, 4
+        s(i) = x(i,1)*y(j,1) + x(i,2)*y(j,2) + x(i,3)*y(j,3)
+        t(i) = x(i,4)*y(j,4) + x(i,5)*y(j,5) + x(i,6)*y(j,6)
+      end do
+      w(1,j) = (w(1,j) + s(1)) + t(1)
+      w(2,j) = (w(2,j) + s(2)) + t(2)
+      w(3,j) = (w(3,j) + s(3)) + t(3)
+    end do
+  end subroutine add_pair
 end module coupling_blocks
