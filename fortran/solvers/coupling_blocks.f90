@@ -168,8 +168,10 @@ contains
     integer(i4) :: i, j, c, ci, cj, place
 
     place = first
-    call widen(side(1), wide(:,:,:,1), pairs(1))
-    call widen(side(2), wide(:,:,:,2), pairs(2))
+    pairs = 0
+    do i = 1, merge(2, 0, adding)
+      call widen(a, side(i), body_kind, implicit, entry_ptr, slave_entry, operator, wide(:,:,:,i), pairs(i))
+    end do
     i = side(1)%first
     j = side(2)%first
     do while (i < side(1)%last .or. j < side(2)%last)
@@ -210,27 +212,6 @@ contains
 
   contains
 
-    !> Copies the operator of one side, with zeros behind its columns, so that one fills a register.
-    pure subroutine widen(side, wide, pairs)
-      type(row_side), intent(in) :: side
-      real(dp), intent(inout) :: wide(4,6,2)
-      integer(i4), intent(out) :: pairs
-      integer(i4) :: p, e, k
-
-      pairs = 0
-      if (.not. adding .or. side%body < 0) return
-      if (implicit(side%body) > 0 .or. body_kind(side%body) == finite_element_kind) return
-      pairs = (end_of(a, side%entry) - side%entry)/2
-      do p = 1, pairs
-        do e = 0, 1
-          do k = 1, 3
-            wide(1:3,3*e+k,p) = operator(:,k,side%entry+2*(p-1)+e)
-            wide(4,3*e+k,p) = 0.0_dp
-          end do
-        end do
-      end do
-    end subroutine widen
-
     !> Adds the contribution of one side's finite element body to the block of row a and the row of attachment i.
     pure subroutine add_products(side, i, w)
       type(row_side), intent(in) :: side
@@ -240,21 +221,44 @@ contains
 
       if (implicit(side%body) > 0) return
       eb = attached_entry(i)
-      do x = side%entry, end_of(a, side%entry) - 1
-        do y = eb, end_of(attached_row(i), eb) - 1
+      do x = side%entry, end_of(a, side%entry, entry_ptr, slave_entry) - 1
+        do y = eb, end_of(attached_row(i), eb, entry_ptr, slave_entry) - 1
           if (triple(x) /= triple(y)) cycle
           call add_product(operator(:,:,x), operator(:,:,y), w)
         end do
       end do
     end subroutine add_products
-
-    !> One past the last entry of row a on the body whose entries begin at e.
-    pure integer(i4) function end_of(a, e)
-      integer(i4), intent(in) :: a, e
-      end_of = entry_ptr(a+1)
-      if (e < slave_entry(a)) end_of = slave_entry(a)
-    end function end_of
   end subroutine merge_row
+
+  !> One past the last entry of row a on the body whose entries begin at e.
+  pure integer(i4) function end_of(a, e, entry_ptr, slave_entry)
+    integer(i4), intent(in) :: a, e, entry_ptr(0:*), slave_entry(0:*)
+    end_of = entry_ptr(a+1)
+    if (e < slave_entry(a)) end_of = slave_entry(a)
+  end function end_of
+
+  !> Copies the operator of one side of row a, with zeros behind its columns, so that one fills a register.
+  pure subroutine widen(a, side, body_kind, implicit, entry_ptr, slave_entry, operator, wide, pairs)
+    integer(i4), intent(in) :: a
+    type(row_side), intent(in) :: side
+    integer(i4), intent(in) :: body_kind(0:*), implicit(0:*), entry_ptr(0:*), slave_entry(0:*)
+    real(dp), intent(in) :: operator(3,3,0:*)
+    real(dp), intent(inout) :: wide(4,6,2)
+    integer(i4), intent(inout) :: pairs    !< see `merge_row`; 0 before
+    integer(i4) :: p, e, k
+
+    if (side%body < 0) return
+    if (implicit(side%body) > 0 .or. body_kind(side%body) == finite_element_kind) return
+    pairs = (end_of(a, side%entry, entry_ptr, slave_entry) - side%entry)/2
+    do p = 1, pairs
+      do e = 0, 1
+        do k = 1, 3
+          wide(1:3,3*e+k,p) = operator(:,k,side%entry+2*(p-1)+e)
+          wide(4,3*e+k,p) = 0.0_dp
+        end do
+      end do
+    end do
+  end subroutine widen
 
   !> w = w + x y^T.
   pure subroutine add_product(x, y, w)
