@@ -12,7 +12,7 @@ import legacy_like  # noqa: E402
 
 OWN = [name for name, (path, *_) in legacy_like.ROWS.items() if path.startswith("speed/")]
 AGAIN = ("array of 5^3 cubes, TL", "drum, 500 rigid ellipsoids", "drum, 450 spheres", "stacks of ten cubes, MANIFOLD", "towers of thin bricks, MANIFOLD",
-         "slice of a core of elements")  # other arguments of inputs that run elsewhere, and long ones  # fmt: skip
+         "slice of a core of elements", "implicit dominoes of elements, NEWTON")  # other arguments of inputs that run elsewhere, and long ones  # fmt: skip
 APART = ("drum, 500 pseudo-rigid ellipsoids", "torrent", "stacks of ten cubes")  # small sizes that fall or bounce at the end
 
 

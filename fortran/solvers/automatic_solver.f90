@@ -52,7 +52,9 @@ module automatic_solver
   integer(i4), parameter :: most_ordered = 1500           !< most rows of an island that is ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
   integer(i4), parameter :: stretch = 50                 !< sweeps between residuals, where they go on because factors are expensive
-  integer(i4), parameter :: most_jointed = 1500           !< most rows of an island with joints that Newton steps solve before sweeps
+  integer(i4), parameter :: most_narrow = 1500            !< most rows of a narrow island, which Newton steps solve before sweeps
+  integer(i4), parameter :: least_chain = 8               !< fewest rows of a chain of blocks
+  integer(i4), parameter :: chain_couplings = 16          !< most rows with which a row of a chain is coupled, on average
   integer(i4), parameter :: least_sweeps = 400            !< fewest remaining sweeps for reactions that hold an island still
   integer(i4), parameter :: few_steps = 15                !< Newton steps before proximal ones, if factors are expensive, or without a solution in sight
   integer(i4), parameter :: warm_steps = 400              !< most Newton steps of proximal iterations from reactions of the last step
@@ -249,7 +251,7 @@ contains
     if (.not. it%residual <= tolerance .and. all_rows%method == use_auto .and. n > 1) then
       if (it%warm .and. all_rows%operators /= with_yielding) it%start = r(:,rows)
       call solve_linear(all_rows, n, rows, it, r)
-      if (it%warm .and. .not. it%residual <= tolerance) call solve_mechanism(all_rows, n, rows, it, r)
+      if (it%warm .and. .not. it%residual <= tolerance) call solve_narrow(all_rows, n, rows, it, r)
     end if
     if (.not. it%residual <= tolerance) then
       packed = all_rows%method > use_anderson
@@ -334,9 +336,11 @@ contains
     end do
   end subroutine solve_linear
 
-  !> Newton steps from reactions of the last step on a small island of joints that has contacts: its factors cost less than the many sweeps that
-  !> forces take to pass through joints.  Nothing changes if they do not converge.
-  subroutine solve_mechanism(all_rows, n, rows, it, r)
+  !> Newton steps from reactions of the last step on a narrow island: its factors cost less than the many sweeps that forces take to pass
+  !> through it.  Narrow are islands of joints that have contacts, and chains of blocks, such as stacks and arches, whose rows are coupled with few
+  !> others.  Newton steps must come first: sweeps that stop at the tolerance leave errors that differ from row to row, by which other contacts
+  !> seem to slide, and from there Newton takes several times as many steps.  Nothing changes if they do not converge.
+  subroutine solve_narrow(all_rows, n, rows, it, r)
     type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n, rows(0:n-1)
     type(attempt), intent(inout) :: it
@@ -348,7 +352,8 @@ contains
     integer(i4) :: contacts, i, steps
 
     contacts = count(all_rows%kind(rows) == cone_contact)
-    if (contacts == 0 .or. 2*contacts > n .or. n > most_jointed) return
+    if (contacts == 0 .or. n > most_narrow) return
+    if (2*contacts > n .and. .not. is_chain(all_rows, n, rows, it)) return
     call pack_rows(all_rows, n, rows, part)
     call analyse_island(part, factor)
     if (factor%products > few_products) return
@@ -364,7 +369,17 @@ contains
     do i = 0, n - 1
       r(:,rows(i)) = x(:,i)*part%d(i)
     end do
-  end subroutine solve_mechanism
+  end subroutine solve_narrow
+
+  !> Whether rows are coupled with few others; walls and heaps, in whose contacts Newton steps lose their way, have more couplings.
+  pure logical function is_chain(all_rows, n, rows, it)
+    type(cone_rows), intent(in) :: all_rows
+    integer(i4), intent(in) :: n, rows(0:n-1)
+    type(attempt), intent(in) :: it
+
+    is_chain = n >= least_chain .and. allocated(it%start)
+    if (is_chain) is_chain = sum(all_rows%row_ptr(rows+1) - all_rows%row_ptr(rows)) <= chain_couplings*n
+  end function is_chain
 
   !> Sweeps over an island.  `packed`: they do not converge, and the island is packed, its factors are worth their products.
   subroutine solve_by_sweeps(all_rows, n, rows, it, r, part, factor, packed)

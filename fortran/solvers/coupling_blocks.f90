@@ -163,9 +163,15 @@ contains
     integer(i4), intent(in) :: first
     integer(i4), intent(inout) :: column(0:*)
     real(dp), intent(inout) :: block(3,3,0:*)
+    real(dp) :: wide(4,6,2,2)   ! operators of the row by pairs of triples, of which rigid and pseudo-rigid bodies have one and two
+    integer(i4) :: pairs(2)     ! numbers of such pairs by sides; 0: another body, or nothing is to be added
     integer(i4) :: i, j, c, ci, cj, place
 
     place = first
+    pairs = 0
+    do i = 1, merge(2, 0, adding)
+      call widen(a, side(i), body_kind, implicit, entry_ptr, slave_entry, operator, wide(:,:,:,i), pairs(i))
+    end do
     i = side(1)%first
     j = side(2)%first
     do while (i < side(1)%last .or. j < side(2)%last)
@@ -184,11 +190,21 @@ contains
         block(:,:,place) = 0.0_dp
       end if
       if (ci == c) then
-        if (adding) call add_products(side(1), i, block(:,:,place))
+        if (pairs(1) > 0) then
+          call add_pair(wide(:,:,1,1), operator(1,1,attached_entry(i)), block(1,1,place))
+          if (pairs(1) > 1) call add_pair(wide(:,:,2,1), operator(1,1,attached_entry(i)+2), block(1,1,place))
+        else if (adding) then
+          call add_products(side(1), i, block(:,:,place))
+        end if
         i = i + 1
       end if
       if (cj == c) then
-        if (adding) call add_products(side(2), j, block(:,:,place))
+        if (pairs(2) > 0) then
+          call add_pair(wide(:,:,1,2), operator(1,1,attached_entry(j)), block(1,1,place))
+          if (pairs(2) > 1) call add_pair(wide(:,:,2,2), operator(1,1,attached_entry(j)+2), block(1,1,place))
+        else if (adding) then
+          call add_products(side(2), j, block(:,:,place))
+        end if
         j = j + 1
       end if
       place = place + 1
@@ -196,7 +212,7 @@ contains
 
   contains
 
-    !> Adds the contribution of one side's body to the block of row a and the row of attachment i.
+    !> Adds the contribution of one side's finite element body to the block of row a and the row of attachment i.
     pure subroutine add_products(side, i, w)
       type(row_side), intent(in) :: side
       integer(i4), intent(in) :: i
@@ -205,27 +221,44 @@ contains
 
       if (implicit(side%body) > 0) return
       eb = attached_entry(i)
-      if (body_kind(side%body) /= finite_element_kind) then
-        do x = 0, end_of(a, side%entry) - side%entry - 1
-          call add_product(operator(:,:,side%entry+x), operator(:,:,eb+x), w)
-        end do
-        return
-      end if
-      do x = side%entry, end_of(a, side%entry) - 1
-        do y = eb, end_of(attached_row(i), eb) - 1
+      do x = side%entry, end_of(a, side%entry, entry_ptr, slave_entry) - 1
+        do y = eb, end_of(attached_row(i), eb, entry_ptr, slave_entry) - 1
           if (triple(x) /= triple(y)) cycle
           call add_product(operator(:,:,x), operator(:,:,y), w)
         end do
       end do
     end subroutine add_products
-
-    !> One past the last entry of row a on the body whose entries begin at e.
-    pure integer(i4) function end_of(a, e)
-      integer(i4), intent(in) :: a, e
-      end_of = entry_ptr(a+1)
-      if (e < slave_entry(a)) end_of = slave_entry(a)
-    end function end_of
   end subroutine merge_row
+
+  !> One past the last entry of row a on the body whose entries begin at e.
+  pure integer(i4) function end_of(a, e, entry_ptr, slave_entry)
+    integer(i4), intent(in) :: a, e, entry_ptr(0:*), slave_entry(0:*)
+    end_of = entry_ptr(a+1)
+    if (e < slave_entry(a)) end_of = slave_entry(a)
+  end function end_of
+
+  !> Copies the operator of one side of row a, with zeros behind its columns, so that one fills a register.
+  pure subroutine widen(a, side, body_kind, implicit, entry_ptr, slave_entry, operator, wide, pairs)
+    integer(i4), intent(in) :: a
+    type(row_side), intent(in) :: side
+    integer(i4), intent(in) :: body_kind(0:*), implicit(0:*), entry_ptr(0:*), slave_entry(0:*)
+    real(dp), intent(in) :: operator(3,3,0:*)
+    real(dp), intent(inout) :: wide(4,6,2)
+    integer(i4), intent(inout) :: pairs    !< see `merge_row`; 0 before
+    integer(i4) :: p, e, k
+
+    if (side%body < 0) return
+    if (implicit(side%body) > 0 .or. body_kind(side%body) == finite_element_kind) return
+    pairs = (end_of(a, side%entry, entry_ptr, slave_entry) - side%entry)/2
+    do p = 1, pairs
+      do e = 0, 1
+        do k = 1, 3
+          wide(1:3,3*e+k,p) = operator(:,k,side%entry+2*(p-1)+e)
+          wide(4,3*e+k,p) = 0.0_dp
+        end do
+      end do
+    end do
+  end subroutine widen
 
   !> w = w + x y^T.
   pure subroutine add_product(x, y, w)
@@ -236,4 +269,24 @@ contains
       w(:,j) = w(:,j) + (x(:,1)*y(j,1) + x(:,2)*y(j,2) + x(:,3)*y(j,3))
     end do
   end subroutine add_product
+
+  !> w = w + x y^T of a pair of triples, with zeros behind the columns of x.
+  !>
+  !> Compilers make poor code of columns of three numbers: the loop over four takes 60 % of the time.
+  pure subroutine add_pair(x, y, w)
+    real(dp), intent(in) :: x(4,6), y(3,6)
+    real(dp), intent(inout) :: w(3,3)
+    real(dp) :: s(4), t(4)
+    integer :: i, j
+    do j = 1, 3
+      !$omp simd simdlen(4)
+      do i = 1, 4
+        s(i) = x(i,1)*y(j,1) + x(i,2)*y(j,2) + x(i,3)*y(j,3)
+        t(i) = x(i,4)*y(j,4) + x(i,5)*y(j,5) + x(i,6)*y(j,6)
+      end do
+      w(1,j) = (w(1,j) + s(1)) + t(1)
+      w(2,j) = (w(2,j) + s(2)) + t(2)
+      w(3,j) = (w(3,j) + s(3)) + t(3)
+    end do
+  end subroutine add_pair
 end module coupling_blocks

@@ -1,8 +1,9 @@
 """AUTO_SOLVER: solves the contact problem of a step island by island, and chooses a method for each by its residual.
 
-Cheap sweeps with Anderson acceleration come first.  If they stagnate on an island, methods that factorise follow:
-an interior point iteration, semismooth Newton steps, and ADMM alternating with more Newton steps.  An island that is too large to
-factorise gets sweeps for reactions that hold it still.  Counts and residuals decide, never clocks, so runs are repeatable bit by bit.
+Newton steps come first on narrow islands, such as mechanisms and stacks, and on all others cheap sweeps with Anderson acceleration.
+If they stagnate on an island, methods that factorise follow: an interior point iteration, semismooth Newton steps, and ADMM alternating
+with more Newton steps.  An island that is too large to factorise gets sweeps for reactions that hold it still.  Counts and residuals decide,
+never clocks, so runs are repeatable bit by bit.
 """
 
 from __future__ import annotations
