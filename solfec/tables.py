@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from array import array as typed_array
+from collections.abc import Collection
 from functools import cache
 from weakref import WeakKeyDictionary
 
@@ -338,9 +339,17 @@ class Table:
     def _move(self, gaps: Gaps, shifts: dict[str, np.ndarray]) -> None:
         """Let the rows that stay move up, and take from columns the shift of each run of rows."""
         n, columns = self.n, vars(self)
+        alike = self._alike_from(int(gaps.start[0]) if gaps.start.size else n)
         for name, (_, _, fill) in self.COLUMNS.items():
-            close_up(columns[name], gaps, n, fill, shifts.get(name))
+            if name in alike:
+                refill(columns[name][..., n - gaps.total : n], fill)
+            else:
+                close_up(columns[name], gaps, n, fill, shifts.get(name))
         self._rows[0] = n - gaps.total
+
+    def _alike_from(self, first: int) -> Collection[str]:
+        """Return the columns that have one value in all rows from `first` on, so that none of these need move."""
+        return ()
 
     def view(self, name: str) -> np.ndarray:
         """The rows in use of one column (a view, not a copy)."""
