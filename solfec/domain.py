@@ -46,6 +46,20 @@ from .time_step import TimeStep
 READY, PREPARING, WITHIN, BROKEN_OFF = range(4)  # state of a model in a step
 
 
+class _StepInProgress:
+    """Context of the phases of a step; errors that leave it break off the model."""
+
+    def __init__(self, model: Domain):
+        self._model = model
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind, error, trace) -> None:
+        if kind is not None:
+            self._model._standing = BROKEN_OFF
+
+
 class Domain:
     """State tables of one model and its time step.
 
@@ -173,14 +187,9 @@ class Domain:
         self._standing = WITHIN
         return self._time_step
 
-    @contextmanager
-    def step_in_progress(self) -> Iterator[None]:
+    def step_in_progress(self) -> _StepInProgress:
         """Make errors of a phase break off the model: its bodies stand in the midst of a step."""
-        try:
-            yield
-        except BaseException:
-            self._standing = BROKEN_OFF
-            raise
+        return _StepInProgress(self)
 
     @contextmanager
     def step_of_parts(self) -> Iterator[None]:

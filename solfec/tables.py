@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from array import array as typed_array
+from collections.abc import Collection
 from functools import cache
 from weakref import WeakKeyDictionary
 
@@ -194,6 +195,28 @@ def appended(array: np.ndarray, more: np.ndarray) -> np.ndarray:
     return room[..., :total]
 
 
+class _Column:
+    """A column of a table (in its `vars`), which cannot be replaced once it is registered for kernels."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __set__(self, table: Table, values: np.ndarray) -> None:
+        if table.handle:
+            raise AttributeError(f"kernels know where column {self.name!r} of {type(table).__name__} is; write into it, do not replace it")
+        vars(table)[self.name] = values
+
+
+class _Array:
+    """An array of a record (in its `vars`), which is registered for kernels when it is assigned."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __set__(self, record: Record, values: np.ndarray) -> None:
+        record.replace(**{self.name: values})
+
+
 class Table:
     """Columns growing together.  Subclasses list them in `COLUMNS` as name -> (shape of one row, dtype, fill).
 
@@ -211,14 +234,21 @@ class Table:
         Increases whenever columns are reallocated.
     edits : int
         Increases whenever the methods below append or remove rows, which a step does not do.
+    handle : int
+        Handle of the table for kernels; 0: they have none.
     """
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
     POINTS_INTO: dict[str, str] = {}
     REFILLED = False
 
+    def __init_subclass__(cls):
+        super().__init_subclass__()
+        for name in cls.COLUMNS:
+            setattr(cls, name, _Column(name))
+
     def __init__(self, capacity: int = 16):
-        self._registration = _Registration()
+        self._registration, self.handle = _Registration(), 0
         self._rows = typed_array("q", [0])  # memory in which kernels find `n`; numpy takes three times as long to read one number
         self.capacity = capacity
         self.generation = self.edits = 0
@@ -243,17 +273,8 @@ class Table:
         if number:
             columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
             lengths = [self.capacity] * len(columns)
-            self._registration.handle = _bind(self.handle, number, self._rows.buffer_info()[0], columns, lengths)
-
-    @property
-    def handle(self) -> int:
-        """Handle of the table for kernels; 0: they have none."""
-        return self._registration.handle
-
-    def __setattr__(self, name: str, value) -> None:
-        if name in self.COLUMNS and self._registration.handle:
-            raise AttributeError(f"kernels know where column {name!r} of {type(self).__name__} is; write into it, do not replace it")
-        object.__setattr__(self, name, value)
+            known = self._registration
+            known.handle = self.handle = _bind(known.handle, number, self._rows.buffer_info()[0], columns, lengths)
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self).__new__(type(self))
@@ -318,9 +339,17 @@ class Table:
     def _move(self, gaps: Gaps, shifts: dict[str, np.ndarray]) -> None:
         """Let the rows that stay move up, and take from columns the shift of each run of rows."""
         n, columns = self.n, vars(self)
+        alike = self._alike_from(int(gaps.start[0]) if gaps.start.size else n)
         for name, (_, _, fill) in self.COLUMNS.items():
-            close_up(columns[name], gaps, n, fill, shifts.get(name))
+            if name in alike:
+                refill(columns[name][..., n - gaps.total : n], fill)
+            else:
+                close_up(columns[name], gaps, n, fill, shifts.get(name))
         self._rows[0] = n - gaps.total
+
+    def _alike_from(self, first: int) -> Collection[str]:
+        """Return the columns that have one value in all rows from `first` on, so that none of these need move."""
+        return ()
 
     def view(self, name: str) -> np.ndarray:
         """The rows in use of one column (a view, not a copy)."""
@@ -444,7 +473,7 @@ class Record:
 
     Subclasses list arrays in `COLUMNS` as name -> (shape of one row, dtype), the row number last and each of its own length,
     and numbers in `NUMBERS` as name -> dtype.  Both are ordinary members: assigning an array replaces the old one,
-    assigning a number writes it where kernels find it.
+    assigning a number writes it where kernels find it.  Kernels take the member `handle`.
     """
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str]] = {}
@@ -452,11 +481,13 @@ class Record:
 
     def __init_subclass__(cls):
         super().__init_subclass__()
+        for name in cls.COLUMNS:
+            setattr(cls, name, _Array(name))
         for name in cls.NUMBERS:
             setattr(cls, name, _number(name))
 
     def __init__(self, **arrays: np.ndarray):
-        vars(self).update(_registration=_Registration(), _numbers={name: typed_array(TYPE_CODES[kind], [0]) for name, kind in self.NUMBERS.items()})
+        vars(self).update(_registration=_Registration(), _options=(), _numbers={name: typed_array(TYPE_CODES[kind], [0]) for name, kind in self.NUMBERS.items()})
         for name, (shape, dtype) in self.COLUMNS.items():
             vars(self)[name] = np.zeros((*shape, 0), dtype, order="F")
         self._find_arrays()
@@ -465,16 +496,25 @@ class Record:
 
     def replace(self, **arrays: np.ndarray) -> None:
         """Replace some arrays."""
-        held = vars(self)
-        new = {name: value for name, value in arrays.items() if value is not held[name]}
-        for name, value in new.items():
+        held, changed = vars(self), False
+        for name, value in arrays.items():
+            if value is held[name]:
+                continue
             shape, dtype = self.COLUMNS[name]
             if value.dtype != dtype or value.shape[:-1] != shape or not value.flags.f_contiguous:
                 raise ValueError(f"{type(self).__name__}.{name} is an array of {dtype} {(*shape, 'n')} in Fortran's order, not {value.dtype} {value.shape}")
             held[name] = value
             self._places[name] = value.ctypes.data, value.shape[-1]
-        if new:
+            changed = True
+        if changed:
             self._register()
+
+    def choose(self, *options) -> None:
+        """Write the first numbers, in the order of `NUMBERS`, if they differ from those chosen last; nothing else may write these."""
+        if options != self._options:
+            for name, value in zip(self.NUMBERS, options):
+                self._numbers[name][0] = value
+            self._options = options
 
     def extend(self, **arrays: np.ndarray) -> None:
         """Put rows behind those of some arrays, which keep room for more of them."""
@@ -483,30 +523,18 @@ class Record:
             self._places[name] = value.ctypes.data, value.shape[-1]
         self._register()
 
-    def __setattr__(self, name: str, value) -> None:
-        if name in self.NUMBERS:
-            self._numbers[name][0] = value
-        elif name in self.COLUMNS:
-            self.replace(**{name: value})
-        else:
-            object.__setattr__(self, name, value)
-
     def _register(self) -> None:
         """Register the present addresses of arrays and numbers for kernels."""
         number = known_number(type(self), self.COLUMNS, self.NUMBERS)
         addresses, lengths = zip(*self._places.values())
-        self._registration.handle = _bind(self.handle, number, 0, addresses, lengths)
+        known = self._registration
+        known.handle = self.handle = _bind(known.handle, number, 0, addresses, lengths)
 
     def _find_arrays(self) -> None:
         """Store addresses and lengths of all arrays and numbers (numpy takes a microsecond to return an address)."""
         columns = {name: vars(self)[name] for name in self.COLUMNS}
         vars(self)["_places"] = {name: (column.ctypes.data, column.shape[-1]) for name, column in columns.items()}
         self._places.update((name, number.buffer_info()) for name, number in self._numbers.items())
-
-    @property
-    def handle(self) -> int:
-        """Handle of the record for kernels."""
-        return self._registration.handle
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self).__new__(type(self))

@@ -42,6 +42,8 @@ class Timings(dict):
 class TimeStep:
     """Steps of one model, from its state at `time` to velocities and configurations at the end of the step.
 
+    `run` makes a whole one.  Who calls the phases one by one, with something else between them, calls `timings.start` before each.
+
     Parameters
     ----------
     model : Domain
@@ -55,6 +57,7 @@ class TimeStep:
 
     def run(self, solver, elsewhere: Elsewhere = NOWHERE) -> tuple[float, float]:
         """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions."""
+        self.timings.start()
         self.predict(elsewhere)
         self.detect()
         self.assemble(solver.stored_form, solver.colouring, elsewhere)
@@ -64,7 +67,6 @@ class TimeStep:
     def predict(self, elsewhere: Elsewhere = NOWHERE) -> None:
         """Move bodies by half a step, compute free velocities u*, and what the user's constraints prescribe."""
         model, spent = self.model, self.timings
-        spent.start()
         self._choose_supports()
         self._integration.predict(model.bodies, model.loads, model.time, model.step)
         elsewhere.end_prediction()
@@ -75,7 +77,6 @@ class TimeStep:
     def detect(self) -> None:
         """Move shapes with the bodies, update known contacts and find new ones."""
         model, spent, detection = self.model, self.timings, self.detection
-        spent.start()
         if model.bodies.embedded:
             within_step(model.bodies).place_vertices(model.bodies, model.geometry)
         detection.move_shapes()
@@ -93,14 +94,12 @@ class TimeStep:
     def assemble(self, stored_form: bool | int | None, colouring: str, elsewhere: Elsewhere = NOWHERE) -> None:
         """Assemble W, B and the laws of all rows in `local_dynamics`, in the form and order of a solver (ConstraintSolver)."""
         model, local = self.model, self.model.local_dynamics
-        self.timings.start()
         local.epsilon = model.epsilon
         local.assemble(model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic, stored_form, colouring, elsewhere)
         self.timings.end("LOCDYN")
 
     def solve(self, solver, elsewhere: Elsewhere = NOWHERE) -> None:
         """Solve C(B + W R, R) = 0 for the reactions R, and keep the solver's report."""
-        self.timings.start()
         self.model.report = self._solve(solver, elsewhere.has_nothing)
         self.timings.end("CONSOL")
 
@@ -110,7 +109,6 @@ class TimeStep:
         `share` gives redundant joints of a part their shares; None: the model has all joints.
         """
         model = self.model
-        self.timings.start()
         works = model.local_dynamics.apply_reactions()
         if share is not None:
             share(model.local_dynamics)

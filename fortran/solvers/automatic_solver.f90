@@ -19,7 +19,7 @@ module automatic_solver
   use accelerated_gradient, only: gradient_island
   implicit none
   private
-  public :: prepare_contacts, find_islands, solve_islands, measure_problem
+  public :: prepare_contacts, solve_islands, sum_up_islands, measure_problem
 
   !> Methods: the requested one, and the one that solved an island.
   integer(i4), parameter :: use_auto = 0, use_sweeps = 1, use_anderson = 2, use_admm = 3, use_newton = 4, use_gradient = 5
@@ -104,17 +104,16 @@ contains
   !> Finds connected groups of rows: rows of island k are island_row(island_ptr(k):island_ptr(k+1)-1), ascending; islands are in the
   !> order of their first rows.
   !>
-  !>   row_ptr (0:nptr-1), column (0:nblock-1) off-diagonal blocks;  island_ptr (0:nptr-1) out, nptr > n;
-  !>   island_row (0:nrow-1) out, label (0:nrow-1) work space
-  subroutine find_islands(n, nrow, nblock, nptr, row_ptr, column, island_ptr, island_row, label, count)
+  !>   row_ptr (0:n), column (0:*) off-diagonal blocks;  island_ptr (0:n), island_row (0:n-1) out
+  subroutine find_islands(n, row_ptr, column, island_ptr, island_row, count)
     integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: nrow, nblock, nptr
-    integer(i4), intent(in) :: row_ptr(0:nptr-1), column(0:nblock-1)
-    integer(i4), intent(inout) :: island_ptr(0:nptr-1), island_row(0:nrow-1), label(0:nrow-1)
+    integer(i4), intent(in) :: row_ptr(0:*), column(0:*)
+    integer(i4), intent(inout) :: island_ptr(0:*), island_row(0:*)
     integer(i4), intent(out) :: count
+    integer(i4), allocatable :: label(:)
     integer(i4) :: a, c, k, head, tail
 
-    label(0:n-1) = -1
+    allocate (label(0:n-1), source=-1_i4)
     count = 0
     tail = 0
     do a = 0, n - 1
@@ -186,53 +185,79 @@ contains
 
   !> Solves every island.
   !>
-  !>   rows     handle of ConeRows: rows, islands (find_islands), options and work space.  Writes
-  !>            reaction, which holds the initial guess; counts: method that solved an island (0: none was needed), status (0 converged,
-  !>            1 bound reached, 2 reactions grow without bound, 3 not finite), sweeps, ADMM iterations, Newton steps, gradient steps,
-  !>            interior point steps, alternations; residuals: norms of islands' residuals
-  !>   n, count rows and islands in use
+  !>   rows     handle of ConeRows: rows, options and work space.  Writes
+  !>            reaction, which holds the initial guess; island_ptr, island_row (find_islands); counts: method that solved an island
+  !>            (0: none was needed), status (0 converged, 1 bound reached, 2 reactions grow without bound, 3 not finite), sweeps, ADMM
+  !>            iterations, Newton steps, gradient steps, interior point steps, alternations
+  !>   n        rows in use
+  !>   split    0: all rows are one island
+  !>   size, driven_size   norms of q over the rows that do not drive obstacles, and over those that do
+  !>   total    rows of the problem, of which these are some islands
+  !>   count    out: islands
   !>   status   `table_open` or `table_unknown`
-  subroutine solve_islands(rows, n, count, status)
+  subroutine solve_islands(rows, n, split, size, driven_size, total, count, status)
     integer(i8), intent(in) :: rows
-    integer(i4), intent(in) :: n, count
-    integer(i4), intent(out) :: status
+    integer(i4), intent(in) :: n, split, total
+    real(dp), intent(in) :: size, driven_size
+    integer(i4), intent(out) :: count, status
     type(cone_rows) :: all_rows
     integer(i4) :: k, first, last
     real(dp) :: share
 
+    count = 0
     call open_table(rows, all_rows, status)
     if (status /= table_open) return
+    if (split /= 0) then
+      call find_islands(n, all_rows%row_ptr, all_rows%column, all_rows%island_ptr, all_rows%island_row, count)
+    else
+      count = min(n, 1)
+      all_rows%island_ptr(0:1) = [0, n]
+      all_rows%island_row(0:n-1) = [(k, k = 0, n - 1)]
+    end if
     !$omp parallel do if (n > parallel_from .and. count > 1) schedule(dynamic) private(first, last, share)
     do k = 0, count - 1
       first = all_rows%island_ptr(k)
       last = all_rows%island_ptr(k+1) - 1
       ! the sum of the squares of the islands' tolerances is the square of the tolerance
       associate (drives => all_rows%driving(all_rows%island_row(first:last)) /= 0)
-        share = all_rows%size
+        share = size
         if (all(drives)) then
-          share = all_rows%driven_size
+          share = driven_size
         else if (any(drives)) then   ! springs or links couple them, and each is measured by its own size
-          share = min(all_rows%size, all_rows%driven_size)
+          share = min(size, driven_size)
         end if
       end associate
-      share = all_rows%tolerance*share*sqrt(real(last - first + 1, dp)/real(all_rows%total, dp))
+      share = all_rows%tolerance*share*sqrt(real(last - first + 1, dp)/real(total, dp))
       ! errors of this step must be corrected in the next one, so they stay well below the round-off there
       share = max(share, 0.25_dp*rounding_of(norm2(all_rows%speed(all_rows%island_row(first:last)))))
-      call solve_island(all_rows, last - first + 1, all_rows%island_row(first:last), share, all_rows%reaction, &
-                        all_rows%counts(:,k), all_rows%residuals(k))
+      call solve_island(all_rows, last - first + 1, all_rows%island_row(first:last), share, all_rows%reaction, all_rows%counts(:,k))
     end do
     !$omp end parallel do
   end subroutine solve_islands
 
+  !> Sums up the counts of islands (solve_islands): `worst` is their largest status, `iterations` the sum over kinds of iterations, without
+  !> alternations, of the largest number of any island.
+  pure subroutine sum_up_islands(n, counts, worst, iterations)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: counts(8,n)
+    integer(i4), intent(out) :: worst, iterations
+    integer(i4) :: kind
+
+    worst = max(0, maxval(counts(c_status,:)))
+    iterations = 0
+    do kind = c_sweeps, c_interior
+      iterations = iterations + max(0, maxval(counts(kind,:)))
+    end do
+  end subroutine sum_up_islands
+
   !> Solves the island of `rows`; see `solve_islands`.
-  subroutine solve_island(all_rows, n, rows, tolerance, r, counts, residual)
+  subroutine solve_island(all_rows, n, rows, tolerance, r, counts)
     type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: rows(0:n-1)
     real(dp), intent(in) :: tolerance
     real(dp), intent(inout) :: r(3,0:*)
     integer(i4), intent(out) :: counts(8)
-    real(dp), intent(out) :: residual
     type(attempt) :: it
     type(island) :: part
     type(island_lu) :: factor
@@ -264,7 +289,6 @@ contains
       if (packed) call refine(all_rows%method, n, rows, part, factor, it, r)
     end if
     counts = it%counts
-    residual = it%residual
   end subroutine solve_island
 
   !> Copies the rows of an island.

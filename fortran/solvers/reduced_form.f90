@@ -16,17 +16,22 @@ contains
   !>
   !>   local    handles (LocalDynamics.handles)
   !>   n        rows
+  !>   least    norm below which velocities count as zero
   !>   present  out: bit k is set if a row is of kind k
-  !>   counts   (2) out: rows that do not drive obstacles, and those that do
-  !>   norms    (2,2) out: norms of B and of free over the rows of each group; B of rows that drive obstacles with the change that they ask for
+  !>   rows, driving   out: rows that do not drive obstacles, and those that do
+  !>   size, driven_size   out: norm of B over the rows of each group, B of rows that drive obstacles with the change that they ask for; if it is
+  !>            below `least`, norm of free; 0 if both are; 1 if there are no rows
   !>   status   `table_open` or `table_unknown`
-  subroutine survey_rows(local, n, present, counts, norms, status)
+  subroutine survey_rows(local, n, least, present, rows, driving, size, driven_size, status)
     integer(i8), intent(in) :: local(6)
     integer(i4), intent(in) :: n
+    real(dp), intent(in) :: least
     integer(i8), intent(out) :: present
-    integer(i4), intent(out) :: counts(2), status
-    real(dp), intent(out) :: norms(2,2)
+    integer(i4), intent(out) :: rows, driving, status
+    real(dp), intent(out) :: size, driven_size
     type(local_tables) :: loc
+    integer(i4) :: counts(2)
+    real(dp) :: norms(2,2)
     integer :: a, group
 
     present = 0
@@ -44,6 +49,23 @@ contains
       end do
     end associate
     norms = sqrt(norms)
+    rows = counts(1)
+    driving = counts(2)
+    size = size_of(rows, norms(:,1))
+    driven_size = size_of(driving, norms(:,2))
+
+  contains
+
+    !> Size of `count` rows with these norms of B and of free; one that is not a number counts.
+    pure real(dp) function size_of(count, norms)
+      integer(i4), intent(in) :: count
+      real(dp), intent(in) :: norms(2)
+
+      size_of = 0.0_dp
+      if (.not. norms(2) < least) size_of = norms(2)
+      if (.not. norms(1) < least) size_of = norms(1)
+      if (count == 0) size_of = 1.0_dp
+    end function size_of
   end subroutine survey_rows
 
   !> Makes q and the cones of u = W r + q, r = R + c, with the cohesive forces c of contacts.

@@ -60,10 +60,10 @@ class ReducedBodies(Record):
         super().__init__()
         self.fe = fe
         form = bodies.form[fe.rows]
-        self.number = np.flatnonzero(np.isin(form, REDUCED_FORMS)).astype(np.int32)
+        self.inside = np.isin(form, REDUCED_FORMS)  # among all finite element bodies
+        self.number = np.flatnonzero(self.inside).astype(np.int32)
         self.count = len(self.number)
         self.rows = fe.rows[self.number].astype(np.int32)
-        self.inside = np.isin(np.arange(fe.count), self.number)  # among all finite element bodies
         self.checked = False
         if self.count:
             self._compile(bodies, form[self.number])

@@ -14,6 +14,7 @@ from .table import ConstraintTable
 LARGEST = 1e150  # value beyond which numbers are out of range
 CALLED, EFFORT, COORDINATE = int(Motor.CALLED), int(Motor.EFFORT), int(Motor.COORDINATE)  # members of enumerations are slow to access
 TORSIONAL = int(ConstraintKind.TORSIONAL)
+NO_ROWS = np.zeros(0, int)
 
 
 def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float, elsewhere: Elsewhere = NOWHERE) -> None:
@@ -36,7 +37,8 @@ def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: 
     SolfecError
         A continued run has not been given a function again, or a function does not return a number.
     """
-    rows = (constraints.motor[: constraints.user_count] & CALLED).nonzero()[0]
+    users = constraints.user_count
+    rows = (constraints.motor[:users] & CALLED).nonzero()[0] if users else NO_ROWS
     if not elsewhere.called(rows.size > 0):
         return
     state = np.array([constraints.gap[rows], _rates(constraints, bodies, rows)])

@@ -7,7 +7,7 @@ handle of a constraint that is gone finds nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -133,6 +133,9 @@ class ConstraintTable(Table):
         users = int(mask[users].sum())
         self.keep(mask)
         self.user_count = users
+
+    def _alike_from(self, first: int) -> Collection[str]:
+        return USER_ONLY if first >= self.user_count else ()
 
     @property
     def contact_count(self) -> int:

@@ -14,6 +14,7 @@ from ..tables import Gaps, Record, close_up, ranges, starts
 OF_PRIMITIVES = ("face_ptr", "face_count", "outer_count", "edge_count")
 OF_FACES = ("corner_ptr", "corner_count", "surface", "normal")
 OF_CORNERS = ("vertex", "local", "edge")
+OF_SPLIT = ("corner_count", "surface", "normal", *OF_CORNERS)  # which `split` makes of deforming primitives in every step
 
 _split_faces = _kernels.warped_faces.split_faces
 _list_edges = _kernels.shape_edges.list_edges
@@ -74,11 +75,13 @@ class CurrentFaces(Record):
         faces = Gaps(*(starts(self.face_ptr, rows, len(self.surface)) for rows in (lost.start, lost.stop)))
         corners = Gaps(*(starts(self.corner_ptr, rows, len(self.vertex)) for rows in (faces.start, faces.stop)))
         shifts = {"face_ptr": faces.shift, "corner_ptr": corners.shift, "vertex": gaps["VertexTable"].shift}
-        kept = {}
+        kept, first = {}, lost.start[0]
+        made_again = OF_SPLIT if np.count_nonzero(self.deforming >= first) == len(self.face_ptr) - first else ()
         for gap, names in ((lost, OF_PRIMITIVES), (faces, OF_FACES), (corners, OF_CORNERS)):
             for name in names:
                 column = getattr(self, name)
-                close_up(column, gap, column.shape[-1], 0, shifts.get(name))
+                if name not in made_again:
+                    close_up(column, gap, column.shape[-1], 0, shifts.get(name))
                 kept[name] = column[..., : column.shape[-1] - gap.total]
         self.replace(**kept)
         rows = moved[self.deforming]

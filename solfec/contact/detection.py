@@ -107,7 +107,9 @@ class Settings:
 
     def excludes_as(self, known: tuple | None) -> bool:
         """Whether pairs found with these excluded bodies, parts and surfaces are still valid."""
-        return known is not None and all(one is two for one, two in zip(known, self.excluded))
+        return (
+            known is not None and known[0] is self.excluded_bodies and known[1] is self.excluded_parts and known[2] is self.excluded_surfaces
+        )
 
     def excluded_contacts(self, constraints, bodies) -> np.ndarray:
         """Return a mask of the contacts, the last rows of constraints, whose bodies, parts or surfaces are excluded, or which lie within a body without self-contact."""
@@ -186,10 +188,9 @@ def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
     return np.asfortranarray(np.unique(np.concatenate((pairs, pair), axis=1), axis=1))
 
 
-def update_geometry(geometry, bodies, epsilon: float) -> None:
+def update_geometry(geometry, bodies, epsilon: float, work: Workspace | None = None) -> None:
     """Update vertices, face normals, boxes of primitives and extents of bodies to the present configuration."""
-    faces = current_faces(geometry)
-    work = workspace_of(geometry, bodies)
+    faces, work = current_faces(geometry), work or workspace_of(geometry, bodies)
     work.shape(geometry.version, epsilon)
     work.updates += 1
     _update_shapes(bodies.handles, faces.handles, work.handle, epsilon, work.afresh)

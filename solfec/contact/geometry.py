@@ -8,11 +8,12 @@ nodes; faces list vertices by *global* vertex number, counter-clockwise seen fro
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection
 
 import numpy as np
 
 from .. import _kernels
-from ..kinds import PrimitiveKind  # noqa: F401  # known here, too
+from ..kinds import PrimitiveKind
 from ..tables import Gaps, Table, starts
 
 
@@ -74,6 +75,9 @@ class AdjacencyTable(Table):
     POINTS_INTO = {"primitive": "PrimitiveTable"}
 
 
+OF_ELLIPSOIDS = ("radii", "orientation", "axes")  # columns that are the same in all other primitives
+
+
 class PrimitiveTable(Table):
     """One row per convex primitive; the primitives of a body are consecutive."""
 
@@ -109,6 +113,9 @@ class PrimitiveTable(Table):
         "face_ptr": "FaceTable",
         "adjacent_ptr": "AdjacencyTable",
     }
+
+    def _alike_from(self, first: int) -> Collection[str]:
+        return () if (self.kind[first : self.n] == PrimitiveKind.ELLIPSOID).any() else OF_ELLIPSOIDS
 
 
 class Geometry:

@@ -70,14 +70,16 @@ class Detection:
         model = self.model
         constraints, geometry, bodies, settings = model.constraints, model.geometry, model.bodies, model.settings
         work = workspace_of(geometry, bodies, constraints)
-        if constraints.contact_count and not (settings.excludes_as(work.excluded) and same_selfcontact(bodies, work)):
+        excluding_as = settings.excludes_as(work.excluded)
+        if constraints.contact_count and not (excluding_as and same_selfcontact(bodies, work)):
             self._drop_excluded()
         settings.suit(geometry)
-        options = *settings.margins, settings.patch, settings.manifold, settings.speculative
+        margins = settings.margins
+        options = margins, settings.patch, settings.manifold, settings.speculative
         if work.options != options:
             work.options = options
             constraints.view("evaluated")[:] = -1
-        update_geometry(geometry, bodies, model.epsilon)
+        update_geometry(geometry, bodies, model.epsilon, work)
         if settings.follows_speed and model.dynamic:
             primitives, vertices = geometry.primitives, geometry.vertices
             _predict_motion(
@@ -85,7 +87,7 @@ class Detection:
                 primitives.vertex_ptr, primitives.vertex_count, geometry.vertex_lists.vertex, vertices.node,
                 primitives.reach, primitives.drift,
             )  # fmt: skip
-        if not self._knows_pairs(work):
+        if not (excluding_as and self._knows_pairs(work, margins)):
             work.fresh = -1
 
     def _drop_excluded(self) -> None:
@@ -96,14 +98,13 @@ class Detection:
             users = np.ones(model.constraints.user_count, bool)
             model.constraints.keep_marked(np.concatenate((users, ~gone)))
 
-    def _knows_pairs(self, work: Workspace) -> bool:
-        """Whether all pairs are known as long as boxes stay within their fat boxes."""
+    def _knows_pairs(self, work: Workspace, margins: tuple) -> bool:
+        """Whether all pairs are known as long as boxes stay within their fat boxes and exclusions stand."""
         model, known = self.model, work.pairs_state
-        if known is None or not model.settings.excludes_as(work.excluded):
-            return False
-        if known == self._searched:
-            return True
-        return model.geometry.primitives.n > known[1] and add_pairs(model.geometry, model.bodies, model.settings, work)
+        geometry = model.geometry
+        if known is None or known == (geometry.version, geometry.primitives.n, margins):
+            return known is not None
+        return geometry.primitives.n > known[1] and add_pairs(geometry, model.bodies, model.settings, work)
 
     @property
     def _searched(self) -> tuple:

@@ -75,7 +75,7 @@ class Workspace(Record):
         self.only_surface = np.zeros(0, np.int64)
         self.alone_of: tuple = None, None, np.zeros(0, int)  # surfaces and their exclusions, and the primitives that nothing may touch
         self.fresh = 1
-        self.options = (0.0, False, False, False, False)
+        self.options = (0.0, False), False, False, False
         self.cohesive = 1  # contacts may have cohesion
         self.contact_capacity = self.primitive_capacity = -1
         self.choice = [0, 0, 0]

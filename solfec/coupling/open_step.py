@@ -56,6 +56,7 @@ class OpenStep:
             raise SolfecError("OpenStep: the model reads results (mode 'READ') and makes no steps")
         self._phases = self.domain.open_step()
         with self.domain.step_in_progress():
+            self._phases.timings.start()
             self._phases.predict()
         self._next = 1
 
@@ -121,6 +122,7 @@ class OpenStep:
         self._at(phase)
         try:
             with self.domain.step_in_progress():
+                self._phases.timings.start()
                 function()
         except BaseException:
             self._next = 0  # the model refuses another step, and says why

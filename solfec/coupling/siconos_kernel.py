@@ -135,6 +135,7 @@ class SiconosSimulation(Simulation):
         with domain.step_in_progress():
             moving = np.flatnonzero(domain.bodies.view("kind") == BodyKind.RIGID)
             self._start(moving)
+            phases.timings.start()
             phases.detect()
             load = self._load(moving)
             self._take(moving, self.process.call("step", load=load, **self._contacts(moving)))

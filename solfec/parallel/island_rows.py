@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from ..solvers.local_dynamics import survey_rows
+from ..solvers.local_dynamics import NO_VELOCITY, survey_rows
 from ..solvers.other_processes import NoOthers
 from ..tables import opened
 from .communicator import Communicator
@@ -70,8 +69,8 @@ class OtherProcesses(NoOthers):
     def joined(self, norm: float) -> float:
         return self.norm(np.array([norm]))
 
-    def gathered(self, thing: Any) -> list:
-        return self.world.gathered(thing)
+    def joined_columns(self, columns: np.ndarray) -> np.ndarray:
+        return np.concatenate(self.world.gathered(columns), axis=1)
 
     def measured(self, local, report) -> None:
         report.merit, report.residual = measured(local, np.arange(local.n), self._driven, False, self.world)
@@ -105,13 +104,18 @@ class IslandRows(GatheredRows):
     def survey(self) -> tuple[int, tuple[float, float]]:
         """Return kinds and sizes of the rows of all processes (LocalDynamics.survey)."""
         rows, n = self.rows, self.n
-        present, counts, _, status = survey_rows(self.handles, n)
+        present, *counts, _, _, status = survey_rows(self.handles, n, NO_VELOCITY)
         opened(status)
-        found = self._world.largest((int(present) >> KINDS & 1).astype(float)) > 0.0
-        counts = self._world.total(counts.astype(np.int64)).tolist()
+        found = self._world.largest((present >> KINDS & 1).astype(float)) > 0.0
+        counts = self._world.total(np.array(counts, np.int64)).tolist()
         squares = np.array([(rows.B[:, :n] ** 2).sum(axis=0), (rows.free[:, :n] ** 2).sum(axis=0)])
         drives = rows.driving[:n] > 0
         squares[0] += np.where(drives, squares[1], 0.0)  # as in survey_rows (fortran/solvers/reduced_form.f90)
         norms = np.sqrt(ordered_nowhere(np.concatenate([np.where(drives, 0.0, squares), np.where(drives, squares, 0.0)]), self._world)).tolist()
         kinds = sum(1 << kind for kind in np.flatnonzero(found).tolist())
-        return kinds, (self._size(False, counts[0], norms[:2]), self._size(True, counts[1], norms[2:]))
+        return kinds, tuple(self._size(counts[driving], norms[2 * driving :][:2]) or self._asked_size(driving) for driving in (False, True))
+
+    @staticmethod
+    def _size(count: int, norms: list[float]) -> float:
+        """Return the size of `count` rows as `survey_rows` does, from their norms in all processes."""
+        return next((size for size in norms if not size < NO_VELOCITY), 0.0) if count else 1.0

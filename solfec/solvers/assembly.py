@@ -64,7 +64,7 @@ def is_stored(local) -> bool:
         return local.form > 0
     if local.form == -1:
         return local.visits <= VELOCITY_FORM_FROM * local.total
-    return local.visits <= max(FULL_ROWS * local.total, SMALL_MATRIX)
+    return local.visits <= SMALL_MATRIX or local.visits <= FULL_ROWS * local.total
 
 
 def assemble_laws(local) -> None:

@@ -15,7 +15,17 @@ import numpy as np
 from ..kinds import ROW_FAMILIES, Cone
 from . import parameters
 from .constraint_solver import ConstraintSolver
-from .contact_problem import COUNTS, ContactProblem, Islands, Method, joined, summary
+from .contact_problem import (
+    COUNTS,
+    DIRECT,
+    METHODS,
+    ContactProblem,
+    Islands,
+    Method,
+    iterations_of,
+    methods_of,
+    status_and_iterations,
+)
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
 from .gauss_seidel import PEELING, SUSPICIOUS, GaussSeidelSolver
@@ -70,7 +80,7 @@ class AutoSolver(ConstraintSolver):
     """
 
     SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
-    OUTCOME = ("iters", "error", "methods", "iterations", "islands")
+    OUTCOME = ("iters", "error", "_counts")
     rolling = True
     stored_form = -2  # factorisations need the blocks of W, unless there are too many of them
 
@@ -87,12 +97,25 @@ class AutoSolver(ConstraintSolver):
         self.method = method
         self.iters = 0
         self.error = "OK"
-        self.islands = 0
-        self.methods: dict[str, int] = {}
-        self.iterations: dict[str, int] = dict.fromkeys(COUNTS, 0)
+        self._counts = np.zeros((8, 0), np.int32)  # of the islands of the last solution (Islands.solve)
         self._islands = Islands(split)
         self._reduced, self._lines = ReducedRows(), SpringLines()
         self._sweeps = GaussSeidelSolver(self.epsilon, max(self.maxiter, 1000))
+
+    @property
+    def methods(self) -> dict[str, int]:
+        """Number of islands by the method that solved them."""
+        return methods_of(self._counts)
+
+    @property
+    def iterations(self) -> dict[str, int]:
+        """Largest numbers of iterations of each kind."""
+        return iterations_of(self._counts)
+
+    @property
+    def islands(self) -> int:
+        """Number of independent groups of constraints."""
+        return int(np.count_nonzero(self._counts[0] != DIRECT))
 
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Compute reactions R and velocities U of assembled local dynamics, in `local.rows`.
@@ -126,8 +149,7 @@ class AutoSolver(ConstraintSolver):
         if report is None or not report.residual <= SUSPICIOUS:
             local.rows.R[:, : local.n] = start
             return None
-        self.methods, self.islands = {"NEWTON": 1}, 1
-        self.iterations = dict.fromkeys(COUNTS, 0) | {"newton": iterations}
+        self._counts = _all_rows("NEWTON", newton=iterations)
         self.error = report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
         self.iters, report.iterations, report.solver = iterations, iterations, "AUTO"
         return report
@@ -145,19 +167,18 @@ class AutoSolver(ConstraintSolver):
         if self.method == Method.AUTO and local.form == -2 and not local.stored:
             return None
         local.require_blocks()
-        start = local.rows.R[:, : local.n].copy()
-        solution = self._solved(local, present, sizes)
-        if solution is None:
+        start = local.rows.R[:, : local.n].copy() if present & BENT else None
+        counts = self._solved(local, present, sizes)
+        if counts is None:
             local.rows.R[:, : local.n] = start
             return None
-        last = self._sweeps.conclude(local)
-        local.others.measured(local, last)
-        solution = joined(local.others.gathered(solution))
-        self.methods, self.iterations, self.islands = solution.methods, solution.iterations, solution.islands
-        self.iters = solution.total_iterations
-        self.error = "OK" if solution.status == "OK" and last.residual <= 2.0 * self.epsilon else "DIVERGED"
-        report = SolverReport(self.iters, math.nan, last.merit, last.residual, self.error, solver="AUTO")
-        if solution.status == "NO_SOLUTION":
+        report = self._sweeps.conclude(local)
+        local.others.measured(local, report)
+        self._counts = local.others.joined_columns(counts)
+        status, self.iters = status_and_iterations(self._counts)
+        self.error = "OK" if status == "OK" and report.residual <= 2.0 * self.epsilon else "DIVERGED"
+        report.iterations, report.error, report.status, report.solver = self.iters, math.nan, self.error, "AUTO"
+        if status == "NO_SOLUTION":
             report.cause = GROWING
         return report
 
@@ -181,15 +202,14 @@ class AutoSolver(ConstraintSolver):
             report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
         if report.cause == PEELING:  # which sends users to this solver
             report.cause = STIFF
-        self.methods, self.islands = {"GAUSS_SEIDEL": 1}, 1
-        self.iterations = dict.fromkeys(COUNTS, 0) | {"sweeps": iterations}
+        self._counts = _all_rows("GAUSS_SEIDEL", sweeps=iterations)
         self.iters, self.error, report.iterations, report.solver = iterations, report.status, iterations, "AUTO"
         return report
 
-    def _solved(self, local: LocalDynamics, present: int, sizes: tuple[float, float]):
+    def _solved(self, local: LocalDynamics, present: int, sizes: tuple[float, float]) -> np.ndarray | None:
         """Compute reactions in `local.rows.R`; linearise links and springs, which are not linear in U, until their laws hold.
 
-        `present` and `sizes` are those of `LocalDynamics.survey`.  Return the solution, or None if the laws of springs do not hold in the end.
+        `present` and `sizes` are those of `LocalDynamics.survey`.  Return the counts of islands, or None if the laws of springs do not hold in the end.
         """
         rows, n, others = local.rows, local.n, local.others
         form = self._reduced
@@ -229,7 +249,7 @@ class AutoSolver(ConstraintSolver):
                 given = self.method, self.epsilon, self.maxiter, self.anderson
                 counts = reduced.solve(self._islands, kind, q, size, driven_size, given)
                 if reduced.missed(q) <= self.epsilon * size:
-                    total = counts.copy() if total is None else _added(total, counts)
+                    total = counts if total is None else _added(total, counts)
                     continue
                 reduced = total = None  # W is too close to singular for this elimination
             if form.cohesive:
@@ -244,16 +264,11 @@ class AutoSolver(ConstraintSolver):
                 lines.take_reactions()
             if form.cohesive:
                 reactions[2, :n] -= form.cohesion[:n]
-            total = counts.copy() if total is None else _added(total, counts)
+            total = counts if not bent else counts.copy() if total is None else _added(total, counts)
             iterated = bent and others.any(counts[0].any())
         if not missed <= 2.0 * self.epsilon * size:
             return None
-        if reduced and not len(reduced.kept):
-            self._islands.count = 0
-        solution = summary(reactions[:, :0], rows.U[:, :0], math.nan, math.nan, self._islands.count, total)
-        if reduced:
-            solution.methods["DIRECT"] = 1
-        return solution
+        return np.concatenate([total, _all_rows("DIRECT")], axis=1) if reduced else total
 
     @staticmethod
     def _hold_links(local: LocalDynamics, links: np.ndarray, q: np.ndarray) -> float:
@@ -271,6 +286,11 @@ class AutoSolver(ConstraintSolver):
                 np.copyto(q_used, q)
             missed = math.hypot(missed, dashpots.renew(q_used))
         return missed
+
+
+def _all_rows(method: str, **iterations: int) -> np.ndarray:
+    """Return counts (8, 1) of all rows as one island (Islands.solve)."""
+    return np.array([[METHODS.index(method)], [0], *([iterations.get(name, 0)] for name in COUNTS)], np.int32)
 
 
 def _added(before: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -16,8 +16,8 @@ from ..errors import SolfecError
 from ..kinds import Cone  # noqa: F401  # known here, too
 from ..tables import Record, opened
 
-_find_islands = _kernels.automatic_solver.find_islands
 _solve_islands = _kernels.automatic_solver.solve_islands
+_sum_up_islands = _kernels.automatic_solver.sum_up_islands
 
 
 class Method(IntEnum):
@@ -32,7 +32,8 @@ class Method(IntEnum):
     INTERIOR_POINT = 6
 
 
-METHODS = ("NONE", *(method.name for method in Method if method))  # what has solved an island, by the kernel's number
+METHODS = ("NONE", *(method.name for method in Method if method), "DIRECT")  # what has solved an island, by the kernel's number
+DIRECT = METHODS.index("DIRECT")  # rows that are eliminated before the others are solved
 NO_OPERATORS = np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros((3, 3, 1), order="F"), 1
 STATUS = ("OK", "DIVERGED", "NO_SOLUTION", "NOT_FINITE")
 MAXITER = {Method.NEWTON: 200, Method.INTERIOR_POINT: 200, Method.ADMM: 5000, Method.APGD: 20000}
@@ -129,6 +130,26 @@ def from_matrix(matrix, q, friction, name: str = "", kind=None) -> ContactProble
     )
 
 
+COUNTS = ("sweeps", "admm", "newton", "gradient", "interior", "alternations")
+
+
+def status_and_iterations(counts: np.ndarray) -> tuple[str, int]:
+    """Return the status of all islands together, and the sum over the kinds of iterations of the largest number of any island."""
+    status, iterations = _sum_up_islands(counts)
+    return STATUS[status], iterations
+
+
+def iterations_of(counts: np.ndarray) -> dict[str, int]:
+    """Return the largest numbers, over the islands, of sweeps, ADMM iterations, Newton, gradient and interior point steps, and alternations."""
+    return dict(zip(COUNTS, counts[2:].max(axis=1, initial=0).tolist(), strict=True))
+
+
+def methods_of(counts: np.ndarray) -> dict[str, int]:
+    """Return the number of islands by the `Method` that solved them; 'NONE': the start was accurate enough."""
+    numbers = np.bincount(counts[0], minlength=len(METHODS)).tolist()
+    return {name: number for name, number in zip(METHODS, numbers, strict=True) if number}
+
+
 @dataclass
 class Solution:
     """Reactions of a contact problem, their accuracy, and the methods and iterations that found them.
@@ -141,35 +162,45 @@ class Solution:
         Norm of (r - P(r - rho F))/rho over rows, in velocity units, over the norm of q.
     natural_map : float
         Norm of the unscaled natural map r - P(r - F), over the norm of q.
-    status : str
-        'OK', 'DIVERGED' (no method reached the tolerance; there may be no solution), 'NO_SOLUTION' (no method reached it, and
-        reactions grow without bound against loads that they cannot balance) or 'NOT_FINITE'.
-    islands, unsolved : int
-        Numbers of independent groups of rows, and of those that were not solved.
-    iterations : dict
-        Largest numbers, over the islands, of sweeps, ADMM iterations, Newton, gradient and interior point steps, and
-        alternations.
-    methods : dict
-        Number of islands by the `Method` that solved them; 'NONE': the start was accurate enough.
+    counts : (8, islands) int32
+        Method, status and iterations of every independent group of rows (`Islands.solve`).
     """
 
     r: np.ndarray
     u: np.ndarray
     residual: float
     natural_map: float
-    status: str
-    islands: int
-    unsolved: int
-    iterations: dict[str, int]
-    methods: dict[str, int]
+    counts: np.ndarray
+
+    @property
+    def status(self) -> str:
+        """'OK', 'DIVERGED' (no method reached the tolerance; there may be no solution), 'NO_SOLUTION' (no method reached it, and reactions grow without bound against loads that they cannot balance) or 'NOT_FINITE'."""
+        return status_and_iterations(self.counts)[0]
 
     @property
     def total_iterations(self) -> int:
         """Sum over the kinds of iterations of the largest number of any island."""
-        return sum(value for key, value in self.iterations.items() if key != "alternations")
+        return status_and_iterations(self.counts)[1]
 
+    @property
+    def islands(self) -> int:
+        """Number of independent groups of rows."""
+        return self.counts.shape[1]
 
-COUNTS = ("sweeps", "admm", "newton", "gradient", "interior", "alternations")
+    @property
+    def unsolved(self) -> int:
+        """Number of those that were not solved."""
+        return int((self.counts[1] > 0).sum())
+
+    @property
+    def iterations(self) -> dict[str, int]:
+        """Largest numbers of iterations, by their kinds."""
+        return iterations_of(self.counts)
+
+    @property
+    def methods(self) -> dict[str, int]:
+        """Number of islands by the method that solved them."""
+        return methods_of(self.counts)
 
 
 def solve(
@@ -200,13 +231,13 @@ def solve(
     r = np.zeros((3, n), order="F") if start is None else np.array(start, float, order="F")
     u = np.zeros((3, n), order="F")
     if not n:
-        return summary(r, u, 0.0, 0.0, 0, np.zeros((8, 0), np.int32))
-    islands = Islands()
+        return Solution(r, u, 0.0, 0.0, np.zeros((8, 0), np.int32))
     matrix = problem.diagonal, problem.q, problem.row_ptr, problem.column, problem.off_diagonal
     block = problem.block.copy(order="F")  # sweeps store first guesses there, but a solution must depend on the problem alone
-    counts = islands.solve(n, problem.kind, block, matrix, method, unscaled, tolerance, maxiter, window, r)
+    size = norm(problem.q) or 1.0
+    counts = Islands().solve(n, problem.kind, block, matrix, method, unscaled, tolerance, maxiter, window, r, size)
     scaled, natural = _kernels.automatic_solver.measure_problem(n, problem.kind, problem.block, *matrix, r, u)
-    return summary(r, u, scaled / islands.size, natural / islands.size, islands.count, counts)
+    return Solution(r, u, scaled / size, natural / size, counts)
 
 
 def norm(values: np.ndarray) -> float:
@@ -237,18 +268,14 @@ class ConeRows(Record):
         "local": ((), "i4"),  # work space over rows
         "local_triple": ((), "i4"),  # and over velocity triples
         "counts": ((8,), "i4"),  # of islands: method, status, iterations of each kind
-        "residuals": ((), "f8"),  # of islands: norm of the residuals
     }
     NUMBERS = {
         "operators": "i4",  # 0: none are known; 1: W is the sum of their products; 2: the same, except that diagonal blocks may be larger
         "method": "i4",  # Method
         "unscaled": "i4",  # 1: the unscaled natural map must be as small as the residual
-        "tolerance": "f8",  # of the residual, relative to `size`
-        "size": "f8",  # norm of q over the rows that do not drive obstacles
-        "driven_size": "f8",  # and over those that do
+        "tolerance": "f8",  # of the residual, relative to the norm of q
         "maxiter": "i4",  # largest number of iterations of each method
         "window": "i4",  # columns of Anderson acceleration
-        "total": "i4",  # rows of the problem, of which these are some islands
     }
 
 
@@ -259,35 +286,19 @@ class Islands:
     ----------
     split : bool
         Solve independent groups of rows separately; otherwise all rows together.
-
-    Attributes
-    ----------
-    count : int
-        Number of independent groups of rows.
-    size : float
-        Norm of q, or 1 if it is zero.
-    residuals : (count,) float64
-        Norm of the residuals of each island.
     """
 
     def __init__(self, split: bool = True):
         self.split = split
-        self.count = 0
-        self.size = 1.0
         self._rows = ConeRows()
-        self._label = np.zeros(0, np.int32)
-
-    @property
-    def residuals(self) -> np.ndarray:
-        return self._rows.residuals
 
     def solve(
-        self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None, yields=False,
+        self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size, operators=None, yields=False,
         driving=None, driven_size=1.0, speed=None, total=None,
     ) -> np.ndarray:  # fmt: skip
-        """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island.
+        """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return counts (8, islands): method, status, iterations of each kind.
 
-        The tolerance is relative to `size`, by default the norm of q.  `operators` are the operators H' of rows, W_ab = sum H'_a H'_b^T
+        The counts stand until the next solution.  The tolerance is relative to `size`, the norm of q.  `operators` are the operators H' of rows, W_ab = sum H'_a H'_b^T
         (first entry of every row, triple and block of every entry); with them large islands can be factorised by bodies.  If W
         `yields`, its diagonal blocks may be larger than that sum.  For islands of rows that are `driving` obstacles, (n,) int32, the
         tolerance is relative to `driven_size`, and for mixed islands to the smaller size.  These n are some of `total` rows to which tolerances refer.  No island is solved beyond the round-off of q, a sum of velocities of the size `speed`, (n,).
@@ -296,55 +307,22 @@ class Islands:
         first_entry, triple, entry, triples = operators or NO_OPERATORS
         rows = self._rows
         self._make_room(kind.size, row_ptr.size, triples)
-        self.count = _find_islands(n, row_ptr, column, rows.island_ptr, rows.island_row, self._label)
-        if not self.split:
-            self.count = min(n, 1)
-            rows.island_ptr[:2] = 0, n
-            rows.island_row[:n] = np.arange(n)
-        if rows.residuals.size < self.count:
-            rows.replace(residuals=np.zeros(2 * self.count), counts=np.zeros((8, 2 * self.count), np.int32, order="F"))
         rows.replace(
-            kind=kind, block=block, diagonal=np.asfortranarray(diagonal), free=np.asfortranarray(q), row_ptr=row_ptr, column=column,
-            off_diagonal=np.asfortranarray(off_diagonal), driving=np.zeros_like(kind) if driving is None else driving,
-            speed=np.zeros(kind.size) if speed is None else np.ascontiguousarray(speed), first_entry=first_entry, triple=triple, entry=entry,
-            reaction=reactions,
+            kind=kind, block=block, diagonal=diagonal, free=q, row_ptr=row_ptr, column=column, off_diagonal=off_diagonal,
+            driving=np.zeros_like(kind) if driving is None else driving, speed=np.zeros(kind.size) if speed is None else speed,
+            first_entry=first_entry, triple=triple, entry=entry, reaction=reactions,
         )  # fmt: skip
-        self.size = size or norm(q[:, :n]) or 1.0
-        rows.operators = 0 if operators is None else 2 if yields else 1
-        rows.method, rows.unscaled, rows.tolerance, rows.maxiter, rows.window = method, unscaled, tolerance, maxiter, window
-        rows.size, rows.driven_size, rows.total = self.size, driven_size, n if total is None else total
-        opened(_solve_islands(rows.handle, n, self.count))
-        return rows.counts[:, : self.count]
+        rows.choose(0 if operators is None else 2 if yields else 1, method, unscaled, tolerance, maxiter, window)
+        count, status = _solve_islands(rows.handle, n, self.split, size, driven_size, n if total is None else total)
+        opened(status)
+        return rows.counts[:, :count]
 
     def _make_room(self, rows: int, pointers: int, triples: int) -> None:
         """Allocate work space for numbers of rows, pointers and velocity triples."""
         work = self._rows
         if work.local.size != rows:
-            self._label = np.zeros(rows, np.int32)
-            work.replace(island_row=np.zeros(rows, np.int32), local=np.zeros(rows, np.int32))
+            work.replace(island_row=np.zeros(rows, np.int32), local=np.zeros(rows, np.int32), counts=np.zeros((8, rows), np.int32, order="F"))
         if work.island_ptr.size != pointers:
             work.island_ptr = np.zeros(pointers, np.int32)
         if work.local_triple.size < triples:
             work.local_triple = np.zeros(triples, np.int32)
-
-
-def joined(several: list[Solution]) -> Solution:
-    """Return the outcome of islands that several processes have solved, with the reactions of the first."""
-    first, *others = several
-    if not others:
-        return first
-    return Solution(
-        first.r, first.u, first.residual, first.natural_map, STATUS[max(STATUS.index(one.status) for one in several)],
-        sum(one.islands for one in several), sum(one.unsolved for one in several),
-        {name: max(one.iterations[name] for one in several) for name in COUNTS},
-        {name: number for name in METHODS if (number := sum(one.methods.get(name, 0) for one in several))},
-    )  # fmt: skip
-
-
-def summary(r, u, residual, natural_map, islands: int, counts: np.ndarray) -> Solution:
-    """Make a Solution from the kernel's counts per island."""
-    status, *iterations = counts[1:].max(axis=1, initial=0).tolist()
-    solved_by = np.bincount(counts[0, :islands], minlength=len(METHODS)).tolist()
-    unsolved = int((counts[1, :islands] > 0).sum()) if status else 0
-    methods = {name: number for name, number in zip(METHODS, solved_by, strict=True) if number}
-    return Solution(r, u, residual, natural_map, STATUS[status], islands, unsolved, dict(zip(COUNTS, iterations, strict=True)), methods)

@@ -105,7 +105,7 @@ class Eliminated:
         rows = local.rows
         reaction = rows.R.T.reshape(-1)  # the same memory
         free = q.T.reshape(-1)
-        counts = np.zeros((8, 1), np.int32)
+        counts = np.zeros((8, 0), np.int32)
         if len(kept):
             method, epsilon, maxiter, anderson = given
             reduced = np.zeros((3, len(kept) + 1), order="F")
@@ -121,7 +121,7 @@ class Eliminated:
                 len(kept), np.ascontiguousarray(kind[kept]), self.block, matrix, method, False, epsilon, maxiter, anderson, found, size,
                 None, driving=np.ascontiguousarray(rows.driving[kept]), driven_size=driven_size,
                 speed=rows.speed[kept],
-            )  # fmt: skip
+            ).copy()  # fmt: skip
             rows.R[:, kept] = found
         right = free[self.component].copy()
         if len(self.touched):

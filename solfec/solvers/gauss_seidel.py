@@ -49,17 +49,6 @@ class SweepSettings(Record):
         "meritval": "f8",  # largest merit that ends them; 1 or more: any
     }
 
-    def __init__(self):
-        super().__init__()
-        self._options: tuple | None = None
-
-    def choose(self, *options) -> None:
-        """Write the options, in the order of `NUMBERS`, if they have changed."""
-        if options != self._options:
-            for name, value in zip(self.NUMBERS, options):
-                setattr(self, name, value)
-            self._options = options
-
 
 class DiagonalSolver(IntEnum):
     """Block solvers of contacts (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.diagsolver)."""

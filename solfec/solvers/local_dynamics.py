@@ -40,7 +40,7 @@ NO_VELOCITY = 1e-120  # squares of smaller ones could underflow; well below the 
 
 #: Rows above which contacts are swept by colours unless a solver says otherwise.
 COLOURED_FROM = 2000
-NEVER = 2**31 - 1
+COLOURED_ABOVE = {"ON": -1, "AUTO": COLOURED_FROM, "OFF": 2**31 - 1}
 MOST_COLOURS = 63
 SPRING = int(ConstraintKind.SPRING)  # a plain number, since members of enumerations are slow to access
 
@@ -243,7 +243,7 @@ class LocalDynamics:
         """
         self.constraints, self.bodies, self.materials = constraints, bodies, surface_materials
         self.step, self.dynamic = step, bool(dynamic)
-        self.coloured_above = {"ON": -1, "AUTO": COLOURED_FROM}.get(colouring, NEVER)
+        self.coloured_above = COLOURED_ABOVE[colouring]
         self.form = -1 if stored is None else int(stored)
         self.held = NO_ROWS
         self.elements = within_step(bodies)
@@ -290,10 +290,9 @@ class LocalDynamics:
 
         The size is the norm of B; if it is zero, that of B less prescribed velocities, or 1.  Velocities below `NO_VELOCITY` count as zero.
         """
-        present, counts, norms, status = survey_rows(self.handles, self.n)
+        present, _, _, size, driven_size, status = survey_rows(self.handles, self.n, NO_VELOCITY)
         opened(status)
-        counts, norms = counts.tolist(), norms.T.tolist()
-        return present, (self._size(False, counts[0], norms[0]), self._size(True, counts[1], norms[1]))
+        return present, (size or self._asked_size(False), driven_size or self._asked_size(True))
 
     def peels(self) -> bool:
         """Whether a bond may have several solutions with the reactions of all others held, which sweeps cannot follow (docs/solvers.md, Projected quasi-Newton solver)."""
@@ -307,12 +306,9 @@ class LocalDynamics:
         """Return the size of the rows that do not drive obstacles (`survey`)."""
         return self.survey()[1][0]
 
-    def _size(self, driving: bool, count: int, norms: list[float]) -> float:
-        """Return the size of `count` rows with these norms of B, and of B less prescribed velocities."""
-        for size in norms if count else ():
-            if not size < NO_VELOCITY:
-                return size
-        return (self.others.norm(self._asked((self.rows.driving[: self.n] > 0) == driving)) if count else 0.0) or 1.0
+    def _asked_size(self, driving: bool) -> float:
+        """Return the size of rows that nothing but the laws of joints moves, or 1."""
+        return self.others.norm(self._asked((self.rows.driving[: self.n] > 0) == driving)) or 1.0
 
     def _asked(self, rows: np.ndarray) -> np.ndarray:
         """Return the velocities that laws along axes of joints cause in some rows, for a model that nothing else moves."""

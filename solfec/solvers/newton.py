@@ -226,8 +226,7 @@ class NewtonSolver(ConstraintSolver):
     ) -> tuple[SolverReport, int, int, int]:
         """Run the kernel; also return the products made, the row that failed and the kernel's status."""
         settings = self._settings
-        settings.averaged, settings.linmaxiter, settings.epsilon = self.linver == "DIAG", self.linmaxiter, self.epsilon
-        settings.theta, settings.omega, settings.meritval = self.theta, self.omega, self.meritval
+        settings.choose(self.linver == "DIAG", self.linmaxiter, self.epsilon, self.theta, self.omega, self.meritval)
         iterations, matvecs, g, residual, failed, status = _kernels.newton.iterate(
             local.handles, settings.handle, local.n, local.stored, local.bodies.triples.n, local.half_step, local.step,
             self._regularisation(local), maxiter, maxmatvec, check_cohesion,
