@@ -141,6 +141,9 @@ MUTANTS = [
         "fortran/solvers/automatic_solver.f90", (SYSTEMS, SCENES, SAME),
         ("islands lose a row", "        island_row(tail) = column(k)\n", "        island_row(tail) = a\n"),
         ("every residual will do", "    if (.not. it%residual <= tolerance) then\n      packed", "    if (.not. it%residual <= 1e4_dp*tolerance) then\n      packed"),
+    ),
+    *_of(
+        "fortran/solvers/packed_solvers.f90", (SYSTEMS, SCENES, SAME),
         ("better reactions are thrown away", "    if (.not. measured < residual) return\n    x = trial\n", "    if (.not. measured > residual) return\n    x = trial\n"),
     ),
     *_of(
