@@ -7,7 +7,7 @@ import deformable
 import jointed
 import numpy as np
 import pytest
-from courses import course, rounded
+from courses import OFTEN, course, rounded
 from jointed import Z
 from test_gathered import serial
 from test_reduced_bodies import MODAL, REDUCED, SOFT
@@ -15,7 +15,6 @@ from unit_cube import cube
 
 from solfec import FIX_DIRECTION, FIX_POINT, FORCE, SET_DISPLACEMENT, TIME_SERIES
 from solfec.kinds import BodyKind, Form, Scheme
-from solfec.parallel.partition import Balance
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
@@ -23,7 +22,6 @@ from solfec.solvers.penalty import PenaltySolver
 
 pytestmark = pytest.mark.usefixtures("fresh_session")
 
-OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
 
 
 def by_keys():
