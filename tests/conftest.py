@@ -75,6 +75,19 @@ def new_model(fresh_session, tmp_path):
 
 
 @pytest.fixture
+def command_line(capsys):
+    """`command_line(*words)` runs a command line in this process; its status, output and errors."""
+
+    def run(*words):
+        capsys.readouterr()
+        status = cli.main(list(words))
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
 def run_text(tmp_path, monkeypatch, capsys):
     """`run_text(text, *switches, status=0)` runs an input as `solfec` does; returns what it prints, or its errors."""
     monkeypatch.chdir(tmp_path)

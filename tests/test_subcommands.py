@@ -41,17 +41,10 @@ def drop(tmp_path_factory):
 
 
 @pytest.fixture
-def say(drop, monkeypatch, capsys):
+def say(drop, monkeypatch, command_line):
     """`say(*words)` runs a command line beside `out/drop`; its status, output and errors."""
     monkeypatch.chdir(drop)
-
-    def run(*words):
-        capsys.readouterr()
-        status = cli.main(list(words))
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return run
+    return command_line
 
 
 # --- info --------------------------------------------------------------------------------------------------

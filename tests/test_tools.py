@@ -44,17 +44,10 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture
-def say(runs, monkeypatch, capsys):
+def say(runs, monkeypatch, command_line):
     """`say(*words)` runs a command line beside `out/one`; its status, output and errors."""
     monkeypatch.chdir(runs)
-
-    def run(*words):
-        capsys.readouterr()
-        status = cli.main(list(words))
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return run
+    return command_line
 
 
 # --- export ------------------------------------------------------------------------------------------------

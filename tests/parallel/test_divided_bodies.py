@@ -3,7 +3,7 @@
 import deformable
 import numpy as np
 import pytest
-from courses import NOTHING, contents, course, rounded
+from courses import NOTHING, OFTEN, contents, course, quick, rounded
 
 from solfec import divided
 from solfec.divided import Divided
@@ -19,14 +19,6 @@ from solfec.solvers.penalty import PenaltySolver
 pytestmark = pytest.mark.usefixtures("fresh_session")
 
 MODELS = {"bricks": deformable.bricks, "cubes": deformable.cubes, "co-rotated": lambda: deformable.cubes("BC", scheme="DEF_EXP")}
-OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
-
-
-def quick():
-    """A solver that makes few sweeps."""
-    made = GaussSeidelSolver(1e-4, 25)
-    made.colouring = "ON"
-    return made
 
 
 @pytest.mark.parametrize("size", [3, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 4, 7))])

@@ -5,7 +5,7 @@ import copy
 import jointed
 import numpy as np
 import pytest
-from courses import NOTHING, contents, course, solver
+from courses import NOTHING, OFTEN, contents, course, quick, solver
 from jointed import Scene, X
 from processes import spmd
 
@@ -35,14 +35,6 @@ from solfec.solvers.penalty import PenaltySolver
 pytestmark = pytest.mark.usefixtures("fresh_session")
 
 MODELS = {name: getattr(jointed, name) for name in ("held_to_space", "linked", "chain", "mechanisms", "wall", "brittle")}
-OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
-
-
-def quick():
-    """A solver that makes few sweeps."""
-    made = GaussSeidelSolver(1e-4, 25)
-    made.colouring = "ON"
-    return made
 
 
 @pytest.mark.parametrize("size", [3, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 4, 7))])

@@ -4,7 +4,7 @@ import copy
 
 import called
 import pytest
-from courses import NOTHING, contents, course, rounded, solver
+from courses import NOTHING, OFTEN, contents, course, rounded, solver
 from jointed import Scene, X
 from processes import spmd
 from test_gathered import serial
@@ -12,13 +12,11 @@ from test_gathered import serial
 from solfec import FORCE
 from solfec.divided import Divided
 from solfec.errors import SolfecError
-from solfec.parallel.partition import Balance
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.newton import NewtonSolver
 
 pytestmark = pytest.mark.usefixtures("fresh_session")
 
-OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
 
 
 @pytest.mark.parametrize("size", [3, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 4, 7))])

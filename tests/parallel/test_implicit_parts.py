@@ -7,7 +7,7 @@ import deformable
 import jointed
 import numpy as np
 import pytest
-from courses import NOTHING, course, rounded
+from courses import NOTHING, OFTEN, course, rounded
 from jointed import Z
 from processes import spmd
 from test_gathered import serial
@@ -28,7 +28,6 @@ from solfec.solvers.penalty import PenaltySolver
 
 pytestmark = pytest.mark.usefixtures("fresh_session")
 
-OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
 
 
 def by_keys():
