@@ -320,7 +320,7 @@ contains
   !> Newton steps from reactions of the last step on a narrow island: its factors cost less than the many sweeps that forces take to pass
   !> through it.  Narrow are islands of joints that have contacts, and chains of blocks, such as stacks and arches, whose rows are coupled with few
   !> others.  Newton steps must come first: sweeps that stop at the tolerance leave errors that differ from row to row, by which other contacts
-  !> seem to slide, and from there Newton takes several times as many steps.  Nothing changes if they do not converge.
+  !> seem to slide, and from there Newton takes several times as many steps.  If they do not converge, their best reactions are kept.
   subroutine solve_narrow(all_rows, n, rows, it, r)
     type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n, rows(0:n-1)
@@ -344,7 +344,7 @@ contains
     end do
     call newton_island(part, it%unscaled, it%tolerance, few_steps, newton_shift, 1.0_dp, .true., factor, x, residual, steps)
     it%counts(c_newton) = steps
-    if (.not. residual <= it%tolerance) return
+    if (.not. residual < it%residual) return
     it%residual = residual
     it%counts(c_method) = use_newton
     do i = 0, n - 1
