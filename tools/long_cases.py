@@ -27,7 +27,7 @@ KEPT = (
     "test_constraints_have_the_bits_of_the_whole[wall-3]", "test_deformable_bodies_have_the_bits_of_the_whole[cubes-3]",
     "test_contacts_have_the_same_bits_for_any_number_of_threads", "test_no_sequence_of_changes_leaves_anything_behind",
     "test_a_step_executes_as_many_lines", "test_random_commands_do_no_harm", "test_auto_peels_as_newton_does", "test_read_mode_shows_the_bits",
-    "test_random_splits_keep_mass", "test_the_model_of_the_readme", "test_input_in_the_documents", "test_with_little_friction_all_solvers",
+    "test_random_splits_keep_mass", "test_the_model_of_the_readme", "test_the_command_prints_plans", "test_input_in_the_documents", "test_with_little_friction_all_solvers",
     "test_without_friction_all_solvers", "test_any_contact_problem_ends", "test_file_gives_elements_faces_and_groups[a.vtk]",
 )  # fmt: skip
 
