@@ -12,6 +12,10 @@ module row_lines
   private
   public :: draw_lines, renew_lines, scale_reactions
 
+  !> Effect |g| W_NN of a spring's force on its own velocity, up to which the force counts as given: where it grows against the velocity, and where it
+  !> grows with it, which no joint can replace.  A given force has to be renewed, so that a step is solved more often.
+  real(dp), parameter :: softest = 1.0e-4_dp, growing_softest = 0.1_dp
+
 contains
 
   !> Computes the tangents of some rows at their present U and R; of rows that hold U_N, the prescribed rate.
@@ -69,47 +73,74 @@ contains
 
   !> Makes rows of the reduced problem of tangents (solfec/solvers/spring_lines.py).
   !>
-  !> Reads of rows block, diagonal, block_ptr, entry_ptr, U and R; blocks; operators.  Writes all columns of lines: whole copies if lines%fresh is set,
-  !> which it clears; later what tangents change.
+  !> Draws tangents first (`draw_lines`), except those of Python functions, which lines have already.  Reads of rows block, diagonal, block_ptr,
+  !> entry_ptr, U and R; blocks; operators; of lines spring.  Writes all other columns of lines: whole copies if lines%fresh is set, which it clears;
+  !> later what tangents change.
   !>
   !>   local, lines  LocalDynamics.handles; SpringLines
   !>   n             rows of local dynamics
-  !>   count, springs, constant, slope, target, held   tangents of rows (`draw_lines`)
-  !>   soft          largest |g| W_NN of a spring whose force counts as given
+  !>   half_step     see draw_lines
   !>   cone (0:nrow-1)   out for springs: their cones
   !>   free (3,0:nrow-1) free velocities of all rows without forces of springs
   !>   missed        out: norm of the errors of U in the laws
   !>   growing       out: 1 if the force of a stiff spring grows with its velocity; the rest is not written then
   !>   status        `table_open` or `table_unknown`
-  subroutine renew_lines(local, lines, n, count, springs, constant, slope, target, held, soft, nrow, cone, free, missed, growing, &
-                         status)
+  subroutine renew_lines(local, lines, n, half_step, nrow, cone, free, missed, growing, status)
     integer(i8), intent(in) :: local(6), lines
-    integer(i4), intent(in) :: n, count, nrow
-    integer(i4), intent(in) :: springs(0:count-1), held(0:count-1)
-    real(dp), intent(in) :: constant(0:count-1), slope(0:count-1), target(0:count-1), soft, free(3,0:nrow-1)
+    integer(i4), intent(in) :: n, nrow
+    real(dp), intent(in) :: half_step, free(3,0:nrow-1)
     integer(i4), intent(inout) :: cone(0:nrow-1)
     real(dp), intent(out) :: missed
     integer(i4), intent(out) :: growing, status
     type(local_tables) :: loc
     type(spring_lines) :: made
-    real(dp) :: error, scale, w
-    integer(i4) :: a, k
+    integer(i4) :: count
 
     missed = 0.0_dp
     growing = 0
     call open_local(local, loc, status)
     if (status == table_open) call open_table(lines, made, status)
     if (status /= table_open) return
+    count = size(made%spring)
+    call draw_lines(local, count, made%spring, half_step, made%constant, made%slope, made%target, made%held, status)
+    call measure_lines(loc, count, made%spring, made%constant, made%slope, made%target, made%held, missed, growing)
+    if (growing /= 0) return
+    call write_lines(loc, made, n, count, made%spring, made%constant, made%slope, made%target, made%held, cone, free)
+  end subroutine renew_lines
+
+  !> Measures by how much velocities miss the laws of springs, and whether a force of a stiff spring grows with its velocity.
+  subroutine measure_lines(loc, count, springs, constant, slope, target, held, missed, growing)
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: count, springs(0:count-1), held(0:count-1)
+    real(dp), intent(in) :: constant(0:count-1), slope(0:count-1), target(0:count-1)
+    real(dp), intent(out) :: missed
+    integer(i4), intent(out) :: growing
+    real(dp) :: error, w
+    integer(i4) :: a, k
+
+    missed = 0.0_dp
+    growing = 0
     do k = 0, count - 1
       a = springs(k)
       w = loc%rows%diagonal(3,3,a)
       error = loc%rows%U(3,a) - target(k)
       if (held(k) == 0) error = w*(loc%rows%R(3,a) - constant(k) - slope(k)*loc%rows%U(3,a))
       missed = missed + error**2
-      if (held(k) == 0 .and. slope(k)*w > soft) growing = 1
+      if (held(k) == 0 .and. slope(k)*w > growing_softest) growing = 1
     end do
     missed = sqrt(missed)
-    if (growing /= 0) return
+  end subroutine measure_lines
+
+  !> Writes the rows of tangents.
+  subroutine write_lines(loc, made, n, count, springs, constant, slope, target, held, cone, free)
+    type(local_tables), intent(in) :: loc
+    type(spring_lines), intent(inout) :: made
+    integer(i4), intent(in) :: n, count, springs(0:count-1), held(0:count-1)
+    real(dp), intent(in) :: constant(0:count-1), slope(0:count-1), target(0:count-1), free(3,0:*)
+    integer(i4), intent(inout) :: cone(0:*)
+    real(dp) :: scale, w
+    integer(i4) :: a, k
+
     if (made%fresh /= 0) call copy_rows(loc, made, n, count, springs)
     do k = 0, count - 1
       a = springs(k)
@@ -118,7 +149,7 @@ contains
       made%force(a) = 0.0_dp
       scale = 1.0_dp
       cone(a) = cone_normal
-      if (held(k) == 0 .and. abs(slope(k))*w <= soft) then
+      if (held(k) == 0 .and. slope(k)*w >= -softest) then
         cone(a) = cone_none
         made%soft(a) = 1
         made%force(a) = constant(k) + slope(k)*loc%rows%U(3,a)
@@ -145,7 +176,7 @@ contains
         made%diagonal(:,:,a) = made%diagonal(:,:,a)*s**2
       end associate
     end do
-  end subroutine renew_lines
+  end subroutine write_lines
 
   !> Copies what springs do not change; in rows of springs the numbers of block are knots of curves, not of friction.
   subroutine copy_rows(loc, made, n, count, springs)
@@ -199,12 +230,10 @@ contains
 
   !> Scales reactions of springs for the solver, R' = R/s, or back; then soft springs get their forces.
   !>
-  !>   count, springs   rows of springs
   !>   back             1: back
-  subroutine scale_reactions(local, lines, count, springs, back, status)
+  subroutine scale_reactions(local, lines, back, status)
     integer(i8), intent(in) :: local(6), lines
-    integer(i4), intent(in) :: count, back
-    integer(i4), intent(in) :: springs(0:count-1)
+    integer(i4), intent(in) :: back
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
     type(spring_lines) :: made
@@ -213,8 +242,8 @@ contains
     call open_local(local, loc, status)
     if (status == table_open) call open_table(lines, made, status)
     if (status /= table_open) return
-    do k = 0, count - 1
-      a = springs(k)
+    do k = 0, size(made%spring) - 1
+      a = made%spring(k)
       if (back == 0) then
         loc%rows%R(:,a) = loc%rows%R(:,a)/made%scale(a)
       else if (made%soft(a) /= 0) then

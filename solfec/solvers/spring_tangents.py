@@ -85,7 +85,7 @@ class SpringTangents:
         count = self.rows.size
         constant, slope, target, held = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, np.int32)
         if self.functions is not None:
-            self._call(constant, slope, target, held)
+            self.call_functions(constant, slope, target, held)
         if count:
             opened(_draw_lines(self.local.handles, self.rows, self.local.half_step, constant, slope, target, held))
         return constant, slope, held, target
@@ -99,7 +99,7 @@ class SpringTangents:
             self.local.unmet[:] = missed[self.called]
         return missed
 
-    def _call(self, constant: np.ndarray, slope: np.ndarray, target: np.ndarray, held: np.ndarray) -> None:
+    def call_functions(self, constant: np.ndarray, slope: np.ndarray, target: np.ndarray, held: np.ndarray) -> None:
         """Write the tangents of Python functions (docs/language-objects.md, PUT_SPRING)."""
         rows, mine = self.local.rows, self.rows[self.called]
         law, w, u = rows.law[:, mine], rows.diagonal[2, 2, mine], rows.U[2, mine]
