@@ -13,6 +13,7 @@
 module joint_shares
   use kinds, only: dp, i4, i8
   use row_tables, only: local_tables, open_local
+  use state_tables, only: constraint_table, open_table
   use table_registry, only: table_open
   implicit none
   private
@@ -37,32 +38,37 @@ contains
 
   !> Replaces reactions of joints by those of least norm with the same H^T R, if that changes them.
   !>
-  !> Reads of rows entry_ptr; entries.  Writes of rows R.
+  !> Reads of rows order and entry_ptr; entries.  Writes R of rows and of constraints.
   !>
-  !>   local     LocalDynamics.handles
-  !>   n, rows   (0:n-1) rows of joints
+  !>   local, constraints   LocalDynamics.handles; ConstraintTable
+  !>   total     rows in use
+  !>   n, from_end   (0:n-1) rows of joints, counted from the end: 1 is the last one
   !>   weight    (3,0:n-1) D; 0: components that have no reaction
   !>   m, order  (0:m-1) velocity triples of their bodies, in the order of elimination
   !>   triples   velocity triples in use
   !>   changed   out: change of r over |r|; 0 if reactions stay
   !>   status    `table_open` or `table_unknown`
-  subroutine share_reactions(local, n, rows, weight, m, order, triples, changed, status)
-    integer(i8), intent(in) :: local(6)
-    integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: rows(0:n-1)
+  subroutine share_reactions(local, constraints, total, n, from_end, weight, m, order, triples, changed, status)
+    integer(i8), intent(in) :: local(6), constraints
+    integer(i4), intent(in) :: total, n
+    integer(i4), intent(in) :: from_end(0:n-1)
     real(dp), intent(in) :: weight(3,0:n-1)
     integer(i4), intent(in) :: m, triples
     integer(i4), intent(in) :: order(0:m-1)
     real(dp), intent(out) :: changed
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
+    type(constraint_table) :: con
     type(joint_system) :: joints
     real(dp) :: given(3,0:n-1), least(3,0:n-1), norm
+    integer(i4) :: rows(0:n-1)
     integer(i4) :: k
 
     changed = 0.0_dp
     call open_local(local, loc, status)
+    if (status == table_open) call open_table(constraints, con, status)
     if (status /= table_open) return
+    rows = total - from_end
     do k = 0, n - 1
       given(:,k) = 0.0_dp
       where (weight(:,k) > 0.0_dp) given(:,k) = loc%rows%R(:,rows(k))/weight(:,k)
@@ -76,6 +82,7 @@ contains
     changed = norm2(least - given)/norm
     do k = 0, n - 1
       where (weight(:,k) > 0.0_dp) loc%rows%R(:,rows(k)) = weight(:,k)*least(:,k)
+      con%R(:,loc%rows%order(rows(k))) = loc%rows%R(:,rows(k))
     end do
   end subroutine share_reactions
 

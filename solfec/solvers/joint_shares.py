@@ -42,12 +42,12 @@ class JointShares:
             self._examined = examined
             self._find(local)
         if self._from_end.size:
-            rows = local.n - self._from_end
-            changed, status = _share_reactions(local.handles, rows, self._weights, self._triples, local.bodies.triples.n)
+            changed, status = _share_reactions(
+                local.handles, local.constraints.handle, local.n, self._from_end, self._weights, self._triples, local.bodies.triples.n
+            )
             opened(status)
             if changed:
                 self._shared = True
-                local.constraints.R[:, local.rows.order[rows]] = local.rows.R[:, rows]
 
     def told(self) -> str:
         """Return a note about redundant joints, once; '' if there are none."""
