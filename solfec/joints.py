@@ -334,7 +334,7 @@ class Joints:
         constraints, n = self.domain.constraints, [row]
         kept = constraints.kind[row]
         constraints.kind[row] = kind
-        velocity, _ = relative_velocities(constraints, self.domain.bodies, np.array(n))
+        velocity = relative_velocities(constraints, self.domain.bodies, np.array(n))
         constraints.kind[row] = kept
         return float(velocity[2, 0] / (constraints.length[row] if kind == ConstraintKind.TORSIONAL else 1.0))
 

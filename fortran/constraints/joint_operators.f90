@@ -1,48 +1,139 @@
-!> Velocities of the user's constraints outside of local dynamics, for starts of joints and for motors.
+!> Velocities of the user's constraints outside of local dynamics, and what follows from them: rates of motors, and starts of joints.
 module joint_operators
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
+  use kind_numbers, only: torsional => constraint_torsional, start_met => joint_start_met, start_new => joint_start_new, &
+    start_impact => joint_start_impact
   use row_operator, only: operator_of
   use state_tables, only: constraint_table, finite_elements, open_table
   use table_registry, only: table_open
   implicit none
   private
-  public :: joint_velocities
+  public :: joint_velocities, joint_rates, examine_starts
+
+  real(dp), parameter :: rounding = 1.0e-9_dp   !< relative to the velocities of its bodies: smaller velocities of a joint count as zero
 
 contains
 
   !> Computes relative velocities H u of some of the user's constraints at the present configuration, in local components.
   !>
-  !> Reads of bodies kind, centre, pointers, conf, velo or velo_prev; of constraints kind, master, slave, points, element, weights, base, length.
+  !> Reads of bodies kind, centre, pointers, conf and velo; of constraints kind, master, slave, points, element, weights, base, length.
   !>
   !>   bodies, constraints, elements   handles (BodyTable.handles, ConstraintTable.handle, FiniteElements.handle)
   !>   n, rows                      (0:n-1) rows of constraints
-  !>   before                       1: from velocities at the start of the present step
   !>   velocity                     (3,0:n-1) out
-  !>   size                         (0:n-1) out: sum of the norms of its terms
   !>   status                       `table_open` or `table_unknown`
-  subroutine joint_velocities(bodies, constraints, elements, n, rows, before, velocity, size, status)
+  subroutine joint_velocities(bodies, constraints, elements, n, rows, velocity, status)
     integer(i8), intent(in) :: bodies(3), constraints, elements
-    integer(i4), intent(in) :: n, before
+    integer(i4), intent(in) :: n
     integer(i4), intent(in) :: rows(0:n-1)
-    real(dp), intent(inout) :: velocity(3,0:n-1), size(0:n-1)
+    real(dp), intent(inout) :: velocity(3,0:n-1)
     integer(i4), intent(out) :: status
     type(bodies_and_triples) :: state
     type(constraint_table) :: con
     type(finite_elements) :: fe
+    real(dp) :: terms
+    integer(i4) :: k
+
+    call open_all(bodies, constraints, elements, state, con, fe, status)
+    if (status /= table_open) return
+    do k = 0, n - 1
+      call find_velocity(state, con, fe, rows(k), .false., velocity(:,k), terms)
+    end do
+  end subroutine joint_velocities
+
+  !> Takes coordinates of joints, and their rates from the velocities at the start of the present step.
+  !>
+  !>   bodies, constraints, elements, n, rows   see joint_velocities
+  !>   coordinate                   (2,0:n-1) out: coordinates and rates
+  !>   status                       `table_open` or `table_unknown`
+  subroutine joint_rates(bodies, constraints, elements, n, rows, coordinate, status)
+    integer(i8), intent(in) :: bodies(3), constraints, elements
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1)
+    real(dp), intent(inout) :: coordinate(2,0:n-1)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: con
+    type(finite_elements) :: fe
+    real(dp) :: terms, velocity(3)
     integer(i4) :: i, k
+
+    call open_all(bodies, constraints, elements, state, con, fe, status)
+    if (status /= table_open) return
+    do k = 0, n - 1
+      i = rows(k)
+      call find_velocity(state, con, fe, i, .true., velocity, terms)
+      coordinate(1,k) = con%gap(i)
+      coordinate(2,k) = velocity(3)
+      if (con%kind(i) == torsional) coordinate(2,k) = velocity(3)/con%length(i)
+    end do
+  end subroutine joint_rates
+
+  !> Decides for marked joints whether the next step stops their points, and notes the velocities that impacts have left.
+  !>
+  !> Reads what joint_velocities reads, and of constraints start and gap.  Writes of constraints start of new joints, value of others.
+  !>
+  !>   bodies, constraints, elements   see joint_velocities
+  !>   users                        the user's constraints, which come first in the table
+  !>   asked (3,0:nkind-1), link (0:nkind-1)   by kinds of constraints, 1: components that are prescribed; links
+  !>   treated, stopped             out: joints that the next step treats, and those of them whose points it stops
+  !>   status                       `table_open` or `table_unknown`
+  subroutine examine_starts(bodies, constraints, elements, users, nkind, asked, link, treated, stopped, status)
+    integer(i8), intent(in) :: bodies(3), constraints, elements
+    integer(i4), intent(in) :: users, nkind
+    integer(i4), intent(in) :: asked(3,0:nkind-1), link(0:nkind-1)
+    integer(i4), intent(out) :: treated, stopped, status
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: con
+    type(finite_elements) :: fe
+    real(dp) :: terms, velocity(3)
+    integer(i4) :: i
+
+    treated = 0
+    stopped = 0
+    call open_all(bodies, constraints, elements, state, con, fe, status)
+    if (status /= table_open) return
+    do i = 0, users - 1
+      if (con%start(i) == start_met) cycle
+      call find_velocity(state, con, fe, i, .false., velocity, terms)
+      if (con%start(i) == start_new) then
+        con%start(i) = merge(start_impact, start_met, norm2(asked(:,con%kind(i))*velocity) > rounding*terms)
+      else
+        if (link(con%kind(i)) /= 0) velocity(1) = con%gap(i)
+        con%value(:,i) = velocity
+      end if
+      if (con%start(i) /= start_met) treated = treated + 1
+      if (con%start(i) == start_impact) stopped = stopped + 1
+    end do
+  end subroutine examine_starts
+
+  subroutine open_all(bodies, constraints, elements, state, con, fe, status)
+    integer(i8), intent(in) :: bodies(3), constraints, elements
+    type(bodies_and_triples), intent(out) :: state
+    type(constraint_table), intent(out) :: con
+    type(finite_elements), intent(out) :: fe
+    integer(i4), intent(out) :: status
 
     call open_bodies(bodies, state, status)
     if (status == table_open) call open_table(constraints, con, status)
     if (status == table_open) call open_table(elements, fe, status)
-    if (status /= table_open) return
+  end subroutine open_all
+
+  !> Computes the relative velocity of constraint i, in local components.
+  subroutine find_velocity(state, con, fe, i, before, velocity, terms)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: i
+    logical, intent(in) :: before          !< from velocities at the start of the present step
+    real(dp), intent(out) :: velocity(3)
+    real(dp), intent(out) :: terms         !< sum of the norms of its terms
+
     velocity = 0.0_dp
-    size = 0.0_dp
-    do k = 0, n - 1
-      i = rows(k)
-      call add(con%master(i), 1, con%master_point(:,i), 1.0_dp)
-      if (con%slave(i) >= 0) call add(con%slave(i), 2, con%slave_point(:,i), -1.0_dp)
-    end do
+    terms = 0.0_dp
+    call add(con%master(i), 1, con%master_point(:,i), 1.0_dp)
+    if (con%slave(i) >= 0) call add(con%slave(i), 2, con%slave_point(:,i), -1.0_dp)
 
   contains
 
@@ -56,14 +147,14 @@ contains
 
       call operator_of(state, con, fe, b, side, i, point, count, h, t)
       do e = 1, count
-        if (before /= 0) then
+        if (before) then
           part = sign*matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))
         else
           part = sign*matmul(h(:,:,e), state%triples%velo(:,t(e)))
         end if
-        velocity(:,k) = velocity(:,k) + part
-        size(k) = size(k) + norm2(part)
+        velocity = velocity + part
+        terms = terms + norm2(part)
       end do
     end subroutine add
-  end subroutine joint_velocities
+  end subroutine find_velocity
 end module joint_operators

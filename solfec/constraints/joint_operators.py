@@ -1,4 +1,4 @@
-"""Relative velocities of the user's constraints outside of local dynamics."""
+"""Relative velocities and rates of the user's constraints outside of local dynamics."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from ..tables import opened
 from .table import ConstraintTable
 
 _joint_velocities = _kernels.joint_operators.joint_velocities
+_joint_rates = _kernels.joint_operators.joint_rates
 
 
-def relative_velocities(
-    constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, before: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return relative velocities (3, n) of some of the user's constraints, in local components, and the size (n,) of their terms.
-
-    Points and bases of constraints are up to date.  `before`: from velocities at the start of the present step.
-    """
-    velocity, size = np.zeros((3, rows.size), order="F"), np.zeros(rows.size)
+def relative_velocities(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> np.ndarray:
+    """Return relative velocities (3, n) of some of the user's constraints, in local components; their points and bases are up to date."""
+    velocity = np.zeros((3, rows.size), order="F")
     if rows.size:
-        rows = np.ascontiguousarray(rows, np.int32)
-        opened(_joint_velocities(bodies.handles, constraints.handle, compiled(bodies).handle, rows, before, velocity, size))
-    return velocity, size
+        opened(_joint_velocities(bodies.handles, constraints.handle, compiled(bodies).handle, rows.astype(np.int32), velocity))
+    return velocity
+
+
+def coordinates_and_rates(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> np.ndarray:
+    """Return coordinates (2, n) of rows that drive joints, and their rates from the velocities at the start of the present step."""
+    state = np.zeros((2, rows.size), order="F")
+    if rows.size:
+        opened(_joint_rates(bodies.handles, constraints.handle, compiled(bodies).handle, rows.astype(np.int32), state))
+    return state

@@ -14,23 +14,23 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..bodies.finite_elements import compiled
 from ..bodies.table import BodyTable
 from ..kinds import JOINTS, LINKS
 from ..kinds import JointStart as Start
 from ..tables import opened
 from . import user
 from .elsewhere import NOWHERE, Elsewhere
-from .joint_operators import relative_velocities
 from .table import ConstraintKind, ConstraintTable
 
 COMPONENTS = {kind.value: kind.components for kind in ConstraintKind}
-ASKED_FOR = np.array([[c in COMPONENTS.get(kind, ()) for kind in range(max(COMPONENTS) + 1)] for c in range(3)])  # prescribed components, by kinds
+ASKED_FOR = np.array([[c in COMPONENTS.get(kind, ()) for kind in range(max(COMPONENTS) + 1)] for c in range(3)], np.int32, order="F")  # prescribed components, by kinds
 IS_JOINT, IS_LINK = (np.isin(np.arange(ASKED_FOR.shape[1]), kinds) for kinds in (JOINTS, LINKS))  # by kinds
-NO_ROWS = np.zeros(0, int)
+LINK_MARKS = IS_LINK.astype(np.int32)
 NEW, IMPACT, MET = int(Start.NEW), int(Start.IMPACT), int(Start.MET)  # members of enumerations are slow to access
-ROUNDING = 1e-9  # relative to the velocities of its bodies: smaller velocities of a joint count as zero
 AFTER = np.array([Start.MET, Start.NEW, Start.MET, Start.HALVED, Start.MET], np.int32)  # state after a step, by the state before it
 
+_examine_starts = _kernels.joint_operators.examine_starts
 _mark_struck_joints = _kernels.struck_joints.mark_struck_joints
 
 
@@ -60,21 +60,18 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
     bool
         Whether the next step stops any joint, here or elsewhere.
     """
-    rows = constraints.start[: constraints.user_count].nonzero()[0] if constraints.user_count else NO_ROWS
-    if not elsewhere.any(rows.size > 0):
+    users = constraints.user_count
+    if not elsewhere.any(users > 0 and bool(constraints.start[:users].any())):
         return False
-    if impacts:
-        user.update(constraints, bodies, time, 0.0)
-        local, size = relative_velocities(constraints, bodies, rows)
-        kind, fresh = constraints.kind[rows], constraints.start[rows] == NEW
-        held = np.sqrt((np.where(ASKED_FOR[:, kind], local, 0.0) ** 2).sum(axis=0))
-        constraints.start[rows[fresh]] = np.where(held > ROUNDING * size, IMPACT, MET)[fresh]
-        local[0] = np.where(IS_LINK[kind], constraints.gap[rows], local[0])
-        constraints.value[:, rows[~fresh]] = local[:, ~fresh]
+    if not impacts:
+        constraints.start[:users] = MET
+        return False
+    user.update(constraints, bodies, time, 0.0)
+    treated, stopped, status = _examine_starts(bodies.handles, constraints.handle, compiled(bodies).handle, users, ASKED_FOR, LINK_MARKS)
+    opened(status)
+    if elsewhere.any(stopped > 0):
         _stop_links_beside(constraints, bodies, elsewhere)
-    else:
-        constraints.start[rows] = MET
-    return elsewhere.any(bool((constraints.start[: constraints.user_count] > NEW).any()))
+    return elsewhere.any(treated > 0)
 
 
 def _stop_links_beside(constraints: ConstraintTable, bodies: BodyTable, elsewhere: Elsewhere) -> None:
@@ -85,8 +82,6 @@ def _stop_links_beside(constraints: ConstraintTable, bodies: BodyTable, elsewher
     users = slice(0, constraints.user_count)
     start, master, slave = constraints.start[users], constraints.master[users], constraints.slave[users]
     stopped = start == IMPACT
-    if not elsewhere.any(bool(stopped.any())):
-        return
     touched = np.zeros(bodies.n + 1, bool)  # the last one means no body
     touched[master[stopped]] = touched[slave[stopped]] = True
     touched[:-1] = elsewhere.spread(touched[:-1])

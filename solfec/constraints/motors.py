@@ -6,14 +6,13 @@ import numpy as np
 
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
-from ..kinds import ConstraintKind, Motor
+from ..kinds import Motor
 from .elsewhere import NOWHERE, Elsewhere
-from .joint_operators import relative_velocities
+from .joint_operators import coordinates_and_rates
 from .table import ConstraintTable
 
 LARGEST = 1e150  # value beyond which numbers are out of range
 CALLED, EFFORT, COORDINATE = int(Motor.CALLED), int(Motor.EFFORT), int(Motor.COORDINATE)  # members of enumerations are slow to access
-TORSIONAL = int(ConstraintKind.TORSIONAL)
 NO_ROWS = np.zeros(0, int)
 
 
@@ -41,28 +40,17 @@ def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: 
     rows = (constraints.motor[:users] & CALLED).nonzero()[0] if users else NO_ROWS
     if not elsewhere.called(rows.size > 0):
         return
-    state = np.array([constraints.gap[rows], _rates(constraints, bodies, rows)])
+    state = coordinates_and_rates(constraints, bodies, rows)
     numbers, state = elsewhere.all_motors(np.array([constraints.id[rows], constraints.joint[rows], constraints.motor[rows]], np.int64), state)
-    values = np.zeros(state.shape)
-    for k, (identifier, joint, motor) in enumerate(numbers.T.tolist()):
+    row_of, value = dict(zip(constraints.id[rows].tolist(), rows.tolist())), constraints.value
+    for identifier, joint, motor, coordinate, rate in zip(*numbers.tolist(), *state.tolist()):
         function = _function(constraints, identifier, joint)
         mode = motor & ~CALLED
-        if mode == EFFORT:
-            values[0, k] = function(*state[:, k].tolist(), time_end - 0.5 * step)
-        else:
-            values[0, k] = function(time_end)
+        found = [function(coordinate, rate, time_end - 0.5 * step) if mode == EFFORT else function(time_end)]
         if mode == COORDINATE:
-            values[1, k] = (function(time_end + step) - function(time_end - step)) / (2.0 * step)
-    here, place = constraints.motor[rows] & ~CALLED, np.searchsorted(numbers[0], constraints.id[rows])
-    constraints.value[0, rows] = values[0, place]
-    constraints.value[1, rows[here == COORDINATE]] = values[1, place[here == COORDINATE]]
-
-
-def _rates(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> np.ndarray:
-    """Return rates (n,) of coordinates from the velocities at the start of the step."""
-    velocity, _ = relative_velocities(constraints, bodies, rows, before=True)
-    arm = np.where(constraints.kind[rows] == TORSIONAL, constraints.length[rows], 1.0)
-    return velocity[2] / arm
+            found.append((function(time_end + step) - function(time_end - step)) / (2.0 * step))
+        if identifier in row_of:  # else another process has the motor
+            value[: len(found), row_of[identifier]] = found
 
 
 def _function(constraints: ConstraintTable, identifier: int, joint: int):
