@@ -152,14 +152,14 @@ contains
     joints%factor = 0.0_dp
     do k = 0, joints%n - 1
       do e = joints%first(k), joints%first(k+1) - 1
+        p = joints%place(e)
         do f = joints%first(k), joints%first(k+1) - 1
-          do p = 1, 3
-            do q = 1, 3
-              i = joints%place(e) + p - 1
-              j = joints%place(f) + q - 1
-              if (j > i) cycle
-              at = joints%diagonal(i) - int(i - j, i8)
-              joints%factor(at) = joints%factor(at) + dot_product(joints%h(:,p,e), joints%h(:,q,f))
+          q = joints%place(f)
+          if (q > p) cycle
+          do i = 1, 3
+            at = joints%diagonal(p+i-1) - int(p + i - q, i8)
+            do j = 1, merge(i, 3, q == p)
+              joints%factor(at+j) = joints%factor(at+j) + dot_product(joints%h(:,i,e), joints%h(:,j,f))
             end do
           end do
         end do

@@ -80,15 +80,16 @@ contains
   !>   local, lines  LocalDynamics.handles; SpringLines
   !>   n             rows of local dynamics
   !>   half_step     see draw_lines
+  !>   enough        rows stay as they are if U misses the laws by no more
   !>   cone (0:nrow-1)   out for springs: their cones
   !>   free (3,0:nrow-1) free velocities of all rows without forces of springs
   !>   missed        out: norm of the errors of U in the laws
   !>   growing       out: 1 if the force of a stiff spring grows with its velocity; the rest is not written then
   !>   status        `table_open` or `table_unknown`
-  subroutine renew_lines(local, lines, n, half_step, nrow, cone, free, missed, growing, status)
+  subroutine renew_lines(local, lines, n, half_step, enough, nrow, cone, free, missed, growing, status)
     integer(i8), intent(in) :: local(6), lines
     integer(i4), intent(in) :: n, nrow
-    real(dp), intent(in) :: half_step, free(3,0:nrow-1)
+    real(dp), intent(in) :: half_step, enough, free(3,0:nrow-1)
     integer(i4), intent(inout) :: cone(0:nrow-1)
     real(dp), intent(out) :: missed
     integer(i4), intent(out) :: growing, status
@@ -104,7 +105,7 @@ contains
     count = size(made%spring)
     call draw_lines(local, count, made%spring, half_step, made%constant, made%slope, made%target, made%held, status)
     call measure_lines(loc, count, made%spring, made%constant, made%slope, made%target, made%held, missed, growing)
-    if (growing /= 0) return
+    if (growing /= 0 .or. missed <= enough) return
     call write_lines(loc, made, n, count, made%spring, made%constant, made%slope, made%target, made%held, cone, free)
   end subroutine renew_lines
 

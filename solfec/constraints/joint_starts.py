@@ -61,7 +61,7 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
         Whether the next step stops any joint, here or elsewhere.
     """
     users = constraints.user_count
-    if not elsewhere.any(users > 0 and bool(constraints.start[:users].any())):
+    if not elsewhere.any(np.count_nonzero(constraints.start[:users]) > 0):
         return False
     if not impacts:
         constraints.start[:users] = MET
@@ -110,8 +110,8 @@ def note_impacts(constraints: ConstraintTable, bodies: BodyTable, local, elsewhe
         opened(status)
 
     mark()
-    if not elsewhere.any(bool(hit.any())):
+    if not elsewhere.any(np.count_nonzero(hit) > 0):
         return
-    while elsewhere.any(bool(((spread := elsewhere.spread(hit)) > hit).any())):
+    while elsewhere.any(np.count_nonzero((spread := elsewhere.spread(hit)) > hit) > 0):
         np.maximum(hit, spread, out=hit)
         mark()

@@ -31,6 +31,7 @@ from .eliminated import Eliminated
 from .gauss_seidel import PEELING, SUSPICIOUS, GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind, bits_of
 from .newton import NewtonSolver
+from .other_processes import NO_OTHERS
 from .reduced_rows import CONE_OF_KIND, UNKNOWN, ReducedRows
 from .report import SolverReport
 from .spring_lines import SpringLines
@@ -234,16 +235,18 @@ class AutoSolver(ConstraintSolver):
             reactions[:, :n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
         reduced = None if lines or dashpots or form.cohesive or self.method != Method.AUTO else Eliminated.of(local, kind)
         yields = bool(lines or dashpots or present & MASKED)  # diagonal blocks of masked rows are larger than the bodies' contributions
+        only_lines = links is None and dashpots is None and others is NO_OTHERS
         for update in range(MOST_UPDATES + 1 if bent else 1):
             if bent:
+                # what was unmet before the first solution, in which contacts may begin to act, is no proof
+                enough = (0.1 if iterated else 1.0) * self.epsilon * size if update else -1.0
                 local.velocities(rows.U)
                 unmet = 0.0 if links is None else self._hold_links(local, links, q)
-                missed = self._renew(lines, dashpots, kind, q, q_used)
+                missed = self._renew(lines, dashpots, kind, q, q_used, enough if only_lines else -1.0)
                 if missed == math.inf:
                     return None
                 unmet = math.hypot(unmet, missed)
-                # what was unmet before the first solution, in which contacts may begin to act, is no proof
-                if update == MOST_UPDATES or (update and unmet <= (0.1 if iterated else 1.0) * self.epsilon * size):
+                if update == MOST_UPDATES or unmet <= enough:
                     break
             if reduced:
                 given = self.method, self.epsilon, self.maxiter, self.anderson
@@ -265,7 +268,7 @@ class AutoSolver(ConstraintSolver):
             if form.cohesive:
                 reactions[2, :n] -= form.cohesion[:n]
             total = counts if not bent else counts.copy() if total is None else _added(total, counts)
-            iterated = bent and others.any(counts[0].any())
+            iterated = bent and others.any(np.count_nonzero(counts[0]) > 0)
         if not missed <= 2.0 * self.epsilon * size:
             return None
         return np.concatenate([total, _all_rows("DIRECT")], axis=1) if reduced else total
@@ -278,9 +281,9 @@ class AutoSolver(ConstraintSolver):
         return local.others.norm(targets - rows.U[2, links])
 
     @staticmethod
-    def _renew(lines: SpringLines | None, dashpots: DashpotRows | None, kind: np.ndarray, q: np.ndarray, q_used: np.ndarray) -> float:
-        """Renew the lines of springs and SPRING_DASHPOT contacts; return the norm by which velocities miss their laws."""
-        missed = lines.renew(kind, q) if lines else 0.0
+    def _renew(lines: SpringLines | None, dashpots: DashpotRows | None, kind: np.ndarray, q: np.ndarray, q_used: np.ndarray, enough: float) -> float:
+        """Renew the lines of springs, unless velocities miss them by no more than `enough`, and of SPRING_DASHPOT contacts; return the norm by which velocities miss their laws."""
+        missed = lines.renew(kind, q, enough) if lines else 0.0
         if dashpots and missed < math.inf:
             if not (lines and q_used is lines.q):
                 np.copyto(q_used, q)

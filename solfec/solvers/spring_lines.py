@@ -56,17 +56,17 @@ class SpringLines(Record):
         self.fresh = 1
         return True
 
-    def renew(self, cone: np.ndarray, free: np.ndarray) -> float:
+    def renew(self, cone: np.ndarray, free: np.ndarray, enough: float) -> float:
         """Draw tangents at the present U and R, write their rows and their cones; return the norm by which velocities miss the laws of springs.
 
-        `free` are the free velocities of all rows.  Infinite if the force of a stiff spring grows with its velocity, so that no joint can replace it.
+        `free` are the free velocities of all rows.  A norm up to `enough` ends the solution, so rows are not written then.  Infinite if the force of a stiff spring grows with its velocity, so that no joint can replace it.
         """
         local, springs, others = self.local, self.tangents, self.local.others
         missed, growing = 0.0, 0
         if springs.rows.size:
             if springs.functions is not None:
                 springs.call_functions(self.constant, self.slope, self.target, self.held)
-            missed, growing, status = _renew_lines(local.handles, self.handle, local.n, local.half_step, cone, free)
+            missed, growing, status = _renew_lines(local.handles, self.handle, local.n, local.half_step, enough, cone, free)
             opened(status)
             if springs.functions is not None:
                 springs.missed(self.constant, self.slope, self.held, self.target)
