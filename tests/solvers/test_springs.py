@@ -388,6 +388,19 @@ def test_automatic_solver_moves_springs_and_contacts_as_tight_sweeps_do(name):
     np.testing.assert_allclose(paths[0], paths[1], atol=1e-6)
 
 
+def test_automatic_solver_solves_a_step_with_soft_springs_once():
+    calls = []
+
+    def law(stroke, velocity):
+        calls.append(stroke)
+        return -1000.0 * stroke
+
+    domain, spring = pair(law, step=0.001, implicit=True)  # the force changes its velocity by a thousandth
+    advance(domain, 1, AutoSolver(1e-9))
+    assert len(calls) == 6  # three for the tangent before the solution, and three after it
+    assert column(domain, spring, "R")[2] == pytest.approx(-0.5 / 1.0005)
+
+
 def test_automatic_solver_leaves_springs_without_a_tangent_to_sweeps():
     domain, spring = pair(lambda s, v: -20.0 if v > 0.95 else 20.0, implicit=True)
     solver = AutoSolver(1e-9, 50)
