@@ -81,7 +81,7 @@ MUTANTS = [
         "fortran/solvers/joint_shares.f90", (SHARES,),
         ("shares: moments weigh as forces", "given(:,k) = loc%rows%R(:,rows(k))/weight(:,k)", "given(:,k) = loc%rows%R(:,rows(k))"),
         ("shares: a shift that counts", "parameter :: shift = 1.0e-13_dp", "parameter :: shift = 1.0e-2_dp"),
-        ("shares: products on the diagonal", "merge(i, 3, q == p)", "merge(i - 1, 3, q == p)"),
+        ("shares: products on the diagonal", "if (joints%place(f) > joints%place(e)) cycle", "if (joints%place(f) >= joints%place(e)) cycle"),
     ),
     *_of(
         "fortran/rows/joint_rows.f90", (JOINTS, SYSTEMS, MEASURES, SCENES),

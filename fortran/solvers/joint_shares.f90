@@ -8,10 +8,11 @@
 !> Singular values of H' below 1E-7 count as zero.  In a loop that moves, joints that are redundant fit together up to the errors of positions
 !> only.  A motion that is free then has such a value: its reactions do next to nothing, but can be very large.
 !>
-!> The matrix couples bodies that share a joint.  It is kept by rows from the first entry to the diagonal, in an order that puts neighbours near
-!> each other.
+!> The matrix couples bodies that share a joint.  It is kept by rows from the first entry to the diagonal, three rows of a velocity triple side by
+!> side, in an order that puts neighbours near each other.
 module joint_shares
   use kinds, only: dp, i4, i8
+  use matrix3, only: multiply_transposed
   use row_tables, only: local_tables, open_local
   use state_tables, only: constraint_table, open_table
   use table_registry, only: table_open
@@ -29,9 +30,9 @@ module joint_shares
     integer(i4) :: n = 0, columns = 0              !< joint rows, columns of H
     integer(i4), allocatable :: first(:), place(:) !< (0:n) first entry of a row; of an entry: first column, counted from zero
     real(dp), allocatable :: h(:,:,:)              !< (3,3,0:entries-1)
-    integer(i4), allocatable :: start(:)           !< (0:columns-1) first column of a row of the factor
-    integer(i8), allocatable :: diagonal(:)        !< (0:columns-1) place of its diagonal in `factor`
-    real(dp), allocatable :: factor(:)
+    integer(i4), allocatable :: start(:)           !< (0:triples-1) first column of the three rows of a triple in the factor
+    integer(i8), allocatable :: offset(:)          !< (0:triples-1) to be added to a column for its place in `factor`
+    real(dp), allocatable :: factor(:,:)           !< (3,0:*) entries of the three rows of a triple, triple after triple
   end type joint_system
 
 contains
@@ -129,55 +130,92 @@ contains
   !> Computes the Cholesky factor of H^T H + shift.
   subroutine factorise(joints)
     type(joint_system), intent(inout) :: joints
-    integer(i8) :: at, other
-    integer(i4) :: i, j, from, k, e, f, p, q
+    real(dp) :: a(3,3)
+    integer(i4) :: i, k, s, t, from
 
-    allocate(joints%start(0:joints%columns-1), joints%diagonal(0:joints%columns-1))
-    joints%start = [(i - mod(i, 3), i = 0, joints%columns - 1)]
+    call fill_factor(joints)
+    associate (start => joints%start, offset => joints%offset, factor => joints%factor)
+      do t = 0, joints%columns/3 - 1
+        do s = start(t)/3, t
+          a = factor(:,offset(t)+3*s:offset(t)+3*s+2)
+          from = max(start(t), start(s))
+          do k = from, 3*s - 1
+            do i = 1, 3
+              a(:,i) = a(:,i) - factor(:,offset(t)+k)*factor(i,offset(s)+k)
+            end do
+          end do
+          if (s < t) then
+            call divide(factor(:,offset(s)+3*s:offset(s)+3*s+2), a)
+          else
+            call take_root(a)
+          end if
+          factor(:,offset(t)+3*s:offset(t)+3*s+2) = a
+        end do
+      end do
+    end associate
+  end subroutine factorise
+
+  !> Lays out the factor, and fills it with H^T H.
+  subroutine fill_factor(joints)
+    type(joint_system), intent(inout) :: joints
+    integer(i8) :: at, total
+    integer(i4) :: j, k, e, f, from, t, triples
+
+    triples = joints%columns/3
+    allocate(joints%offset(0:triples-1))
+    joints%start = [(3*t, t = 0, triples - 1)]
     do k = 0, joints%n - 1
       if (joints%first(k) == joints%first(k+1)) cycle
       from = minval(joints%place(joints%first(k):joints%first(k+1)-1))
       do e = joints%first(k), joints%first(k+1) - 1
-        p = joints%place(e)
-        joints%start(p:p+2) = min(joints%start(p:p+2), from)
+        t = joints%place(e)/3
+        joints%start(t) = min(joints%start(t), from)
       end do
     end do
-    at = 0_i8
-    do i = 0, joints%columns - 1
-      at = at + int(i - joints%start(i), i8)
-      joints%diagonal(i) = at
-      at = at + 1_i8
+    total = 0_i8
+    do t = 0, triples - 1
+      joints%offset(t) = total - int(joints%start(t), i8)
+      total = total + int(3*t + 3 - joints%start(t), i8)
     end do
-    allocate(joints%factor(0:max(at, 1_i8)-1_i8))
+    allocate(joints%factor(3,0:max(total, 1_i8)-1_i8))
     joints%factor = 0.0_dp
     do k = 0, joints%n - 1
       do e = joints%first(k), joints%first(k+1) - 1
-        p = joints%place(e)
         do f = joints%first(k), joints%first(k+1) - 1
-          q = joints%place(f)
-          if (q > p) cycle
-          do i = 1, 3
-            at = joints%diagonal(p+i-1) - int(p + i - q, i8)
-            do j = 1, merge(i, 3, q == p)
-              joints%factor(at+j) = joints%factor(at+j) + dot_product(joints%h(:,i,e), joints%h(:,j,f))
-            end do
+          if (joints%place(f) > joints%place(e)) cycle
+          at = joints%offset(joints%place(e)/3) + int(joints%place(f), i8)
+          do j = 1, 3
+            joints%factor(:,at+j-1) = joints%factor(:,at+j-1) + multiply_transposed(joints%h(:,:,e), joints%h(:,j,f))
           end do
         end do
       end do
     end do
-    do i = 0, joints%columns - 1
-      joints%factor(joints%diagonal(i)) = joints%factor(joints%diagonal(i)) + shift
-      do j = joints%start(i), i
-        from = max(joints%start(i), joints%start(j))
-        at = joints%diagonal(i) - int(i, i8)
-        other = joints%diagonal(j) - int(j, i8)
-        if (j > from) joints%factor(at+j) = joints%factor(at+j) - &
-          dot_product(joints%factor(at+from:at+j-1), joints%factor(other+from:other+j-1))
-        if (j < i) joints%factor(at+j) = joints%factor(at+j)/joints%factor(other+j)
+  end subroutine fill_factor
+
+  !> Replaces a by a L^-T, with a block L of the factor's diagonal.
+  pure subroutine divide(l, a)
+    real(dp), intent(in) :: l(3,3)
+    real(dp), intent(inout) :: a(3,3)
+
+    a(:,1) = a(:,1)/l(1,1)
+    a(:,2) = (a(:,2) - a(:,1)*l(2,1))/l(2,2)
+    a(:,3) = (a(:,3) - a(:,1)*l(3,1) - a(:,2)*l(3,2))/l(3,3)
+  end subroutine divide
+
+  !> Replaces a by the lower factor of a + shift.
+  pure subroutine take_root(a)
+    real(dp), intent(inout) :: a(3,3)
+    integer :: c, d
+
+    do c = 1, 3
+      do d = 1, c - 1
+        a(c:3,c) = a(c:3,c) - a(c:3,d)*a(c,d)
+        a(d,c) = 0.0_dp
       end do
-      joints%factor(joints%diagonal(i)) = sqrt(max(joints%factor(joints%diagonal(i)), 0.1_dp*shift))
+      a(c,c) = sqrt(max(a(c,c) + shift, 0.1_dp*shift))
+      a(c+1:3,c) = a(c+1:3,c)/a(c,c)
     end do
-  end subroutine factorise
+  end subroutine take_root
 
   !> Finds r = H' y with the same H^T R.
   subroutine find_least(joints, given, norm, least)
@@ -237,19 +275,30 @@ contains
   subroutine solve(joints, x)
     type(joint_system), intent(in) :: joints
     real(dp), intent(inout) :: x(0:joints%columns-1)
-    integer(i8) :: at
-    integer(i4) :: i, from
+    real(dp) :: y(3)
+    integer(i4) :: k, t
 
-    do i = 0, joints%columns - 1
-      from = joints%start(i)
-      at = joints%diagonal(i) - int(i, i8)
-      x(i) = (x(i) - dot_product(joints%factor(at+from:at+i-1), x(from:i-1)))/joints%factor(at+i)
+    do t = 0, joints%columns/3 - 1
+      associate (l => joints%factor(:,joints%offset(t)+3*t:joints%offset(t)+3*t+2))
+        y = x(3*t:3*t+2)
+        do k = joints%start(t), 3*t - 1
+          y = y - joints%factor(:,joints%offset(t)+k)*x(k)
+        end do
+        x(3*t) = y(1)/l(1,1)
+        x(3*t+1) = (y(2) - l(2,1)*x(3*t))/l(2,2)
+        x(3*t+2) = (y(3) - l(3,1)*x(3*t) - l(3,2)*x(3*t+1))/l(3,3)
+      end associate
     end do
-    do i = joints%columns - 1, 0, -1
-      from = joints%start(i)
-      at = joints%diagonal(i) - int(i, i8)
-      x(i) = x(i)/joints%factor(at+i)
-      x(from:i-1) = x(from:i-1) - x(i)*joints%factor(at+from:at+i-1)
+    do t = joints%columns/3 - 1, 0, -1
+      associate (l => joints%factor(:,joints%offset(t)+3*t:joints%offset(t)+3*t+2))
+        y(3) = x(3*t+2)/l(3,3)
+        y(2) = (x(3*t+1) - l(3,2)*y(3))/l(2,2)
+        y(1) = (x(3*t) - l(3,1)*y(3) - l(2,1)*y(2))/l(1,1)
+        x(3*t:3*t+2) = y
+        do k = joints%start(t), 3*t - 1
+          x(k) = x(k) - dot_product(joints%factor(:,joints%offset(t)+k), y)
+        end do
+      end associate
     end do
   end subroutine solve
 end module joint_shares
