@@ -65,8 +65,7 @@ def _refuse_contact(constraints, bodies, failed: int) -> None:
 def place(constraints: ConstraintTable, bodies: BodyTable) -> None:
     """Compute current points of the user's constraints on finite element bodies."""
     elements = finite_elements.within_step(bodies)
-    if elements.count and constraints.user_count:
-        opened(_place_constraints(bodies.handles, constraints.handle, elements.handle, constraints.user_count))
+    opened(_place_constraints(bodies.handles, constraints.handle, elements.handle, constraints.user_count))
 
 
 def carried_directions(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray]:
@@ -74,8 +73,6 @@ def carried_directions(constraints: ConstraintTable, bodies: BodyTable) -> tuple
 
     A body carries a direction by its deformation gradient at the constraint's point.
     """
-    if not finite_elements.within_step(bodies).count:
-        return constraints.direction, constraints.update
     update = constraints.update[: constraints.user_count]
     rows = np.flatnonzero(update >= DirectionUpdate.CONV1)
     if not rows.size:

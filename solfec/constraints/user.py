@@ -46,13 +46,14 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
 
 def _update_rows(constraints: ConstraintTable, bodies: BodyTable, time_end: float) -> None:
     """Do what `update` does, but for motors with Python functions."""
-    users, series = constraints.user_count, constraints.series
-    element_points.place(constraints, bodies)
+    users, series, elements = constraints.user_count, constraints.series, within_step(bodies)
+    directions = constraints.direction, constraints.update
+    if elements.count:
+        element_points.place(constraints, bodies)
+        directions = element_points.carried_directions(constraints, bodies)
     if series.n:
         series.evaluate(time_end)
-    directions = element_points.carried_directions(constraints, bodies)
-    elements = within_step(bodies).handle
-    failed, status = _update_user_constraints(bodies.handles, constraints.handle, series.handle, elements, users, *directions)
+    failed, status = _update_user_constraints(bodies.handles, constraints.handle, series.handle, elements.handle, users, *directions)
     opened(status)
     if failed >= 0:
         _refuse(constraints, failed)
