@@ -24,7 +24,9 @@ ROWS = {  # name: input, arguments, the same of a quick run
     "array of 20^3 rigid cubes, NEWTON": ("speed/array.py", "20 RIGID 0.1", "4 RIGID 0.01"),
     "array of 6^3 cubes of elements (BC), NEWTON": ("speed/array.py", "6 BC 0.05", "2 BC 0.005"),
     "array of 6^3 cubes of elements (TL), NEWTON": ("speed/array.py", "6 TL 0.05", "2 TL 0.005"),
-    "1000 cubes, GAUSS_SEIDEL": ("cubes.py", "10 0.2", "3 0.02"),
+    "array of 10^3 cubes of elements (BC), NEWTON": ("speed/array.py", "10 BC 0.05", "3 BC 0.005"),
+    "array of 10^3 cubes of elements (TL), NEWTON": ("speed/array.py", "10 TL 0.05", "3 TL 0.005"),
+    "1000 cubes in stacks, AUTO": ("cubes.py", "10 0.2", "3 0.02"),
     "drum of 450 spheres, GAUSS_SEIDEL": ("speed/drum.py", "450 SPHERES RIGID GAUSS_SEIDEL 0.3", "40 SPHERES RIGID GAUSS_SEIDEL 0.02"),
     "drum of 4000 spheres, GAUSS_SEIDEL": ("speed/drum.py", "4000 SPHERES RIGID GAUSS_SEIDEL 0.4", "60 SPHERES RIGID GAUSS_SEIDEL 0.02"),
 }
