@@ -44,18 +44,19 @@ def alone():
     The user's own modules are hidden meanwhile. Afterwards `import` finds them again, also if a package has the same name.
     """
     path, folders = list(sys.path), _folders_of_input()
-    theirs = {key: module for key, module in sys.modules.items() if _is_in(module, folders) and not _tops([key]) & OUR_OWN}
+    # copies of the list of modules, since other threads may import meanwhile
+    theirs = {key: module for key, module in list(sys.modules.items()) if _is_in(module, folders) and not _tops([key]) & OUR_OWN}
     for key in theirs:
         del sys.modules[key]
     sys.modules.update(_hidden)
-    before = _tops(sys.modules)
+    before = _tops(list(sys.modules))
     try:
         sys.path[:] = _packages_first(path, folders)
         yield
     finally:
         sys.path[:] = path
-        names = _tops(theirs) | _tops(_hidden) | {name for name in _tops(sys.modules) - before if _has_module(folders, name)}
-        for key in [key for key in sys.modules if key.split(".")[0] in names]:
+        names = _tops(theirs) | _tops(_hidden) | {name for name in _tops(list(sys.modules)) - before if _has_module(folders, name)}
+        for key in [key for key in list(sys.modules) if key.split(".")[0] in names]:
             _hidden[key] = sys.modules.pop(key)
         sys.modules.update(theirs)
 
