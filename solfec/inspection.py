@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from . import unresolved_vibrations
 from .averaged_points import REMEDY
 from .bodies import motion
 from .bodies.finite_elements import compiled, within_step
@@ -66,6 +67,9 @@ def inspect(domain: Domain, duration: float | None = None, interval: float = 0.0
     user.update(domain.constraints, domain.bodies, domain.time + domain.step, domain.step)
     facts["contacts"], facts["gaps"] = contacts(domain, findings)
     with detected(domain):
+        facts["vibrating"] = unresolved_vibrations.bodies(domain)
+        if told := unresolved_vibrations.told(facts["vibrating"], domain.step):
+            findings.append(("warning", told))
         facts["loose bodies"] = loose(domain, findings)
         facts["memory"] = {"megabytes": round(largest_memory() / 1e6, 1)}
         if duration is not None:

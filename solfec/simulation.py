@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import averaged_points, kernel_level, results
+from . import end_notes, kernel_level, results
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
 from .divided import Divided, Requests, is_divisible, refuse, refuse_variant, sweeps_by_colours
@@ -490,7 +490,8 @@ class Simulation:
             progress.end(domain, course.statistics)
             self._tell_balance(balance, progress)
             if self.verbose == "ON":
-                for text in filter(None, (averaged_points.told(course.averaged if self.spreading.on else averaged_points.pairs(domain)), domain.shares.told())):
+                notes = end_notes.told(course.notes if self.spreading.on else end_notes.found(domain), domain.step)
+                for text in filter(None, (*notes, domain.shares.told())):
                     progress.note(text)
             interruption.honour()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import averaged_points, body_packing, kept_memory
+from . import body_packing, end_notes, kept_memory
 from .body_rows import BodyRows
 from .divided import (
     Divided,
@@ -43,8 +43,8 @@ class Spread(Divided):
         Numbers of bodies by their kind, and of degrees of freedom.
     common : int
         Number of bodies that all processes have made.
-    averaged : list of tuple of int
-        Pairs of bodies that rock on one point (averaged_points), at the end of a run.
+    notes : end_notes.Found
+        What the end of a run tells of its last step.
 
     Raises
     ------
@@ -195,8 +195,8 @@ class Spread(Divided):
         self.show()
         self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
         self._note()
-        found = self.world.gathered((averaged_points.pairs(self.whole), copy.copy(self.whole.swallowed)))
-        self.averaged = sorted(set().union(*(pairs for pairs, _ in found)))
+        found = self.world.gathered((end_notes.found(self.whole), copy.copy(self.whole.swallowed)))
+        self.notes = end_notes.joined(notes for notes, _ in found)
         self.whole.swallowed = next((one for _, one in found if one.steps), self.whole.swallowed)
         self.requests, self._described = Requests(lambda: None, lambda: False), dict
 

@@ -10,9 +10,10 @@ given = NON_SOLFEC_ARGV() or ()
 side, cells = (int(given[k]) if len(given) > k else default for k, default in enumerate((5, 12)))
 duration = float(given[2]) if len(given) > 2 else 0.05
 INNER, OUTER, HEIGHT, GAP = 0.1, 0.2, 0.3, 0.002  # radii and height of bricks, and the gaps between them, m
+STEP = 1E-3
 FREQUENCY, AMPLITUDE = 5.0, 0.01  # of the frame, Hz and m
 
-core = SOLFEC('DYNAMIC', 1E-3, 'out/speed/slice-%d-%d' % (side, cells))
+core = SOLFEC('DYNAMIC', STEP, 'out/speed/slice-%d-%d' % (side, cells))
 SURFACE_MATERIAL(core, model='SIGNORINI_COULOMB', friction=0.2)
 graphite = BULK_MATERIAL(core, model='KIRCHHOFF', young=1E9, poisson=0.2, density=1800)
 GRAVITY(core, (0, 0, -9.81))
@@ -30,7 +31,7 @@ for i in range(side):
     for j in range(side):
         ring = PIPE((GAP + OUTER + i * pitch, GAP + OUTER + j * pitch, 0), (0, 0, HEIGHT), INNER, OUTER - INNER, 2, cells, 4, 2, [2] * 4)
         body = BODY(core, 'FINITE_ELEMENT', ring, graphite, form='BC')
-        body.scheme = 'DEF_LIM'
+        body.scheme, body.damping = 'DEF_LIM', 0.5 * STEP  # periods of bricks are shorter than steps
 
 OUTPUT(core, duration)
 RUN(core, NEWTON_SOLVER(1E-8), duration)
