@@ -24,6 +24,9 @@ DEFAULT_SCHEME = {
 }
 
 
+IDENTITY = np.eye(3)
+
+
 @dataclass
 class NewBody:
     """A body that is prepared for insertion.
@@ -71,9 +74,9 @@ def prepare(domain, kind: BodyKind, shapes: list, material: BulkMaterial, label:
         adjoin_overlapping(shape, domain.epsilon)
     with named(body_name(identifier, label)):
         mesh, shapes = _finite_elements(kind, shapes, shape, material, form, mesh, base)
-    tensor = material.density * np.asarray(euler)
+    tensor = material.density * euler
     if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
-        tensor = np.trace(tensor) * np.eye(3) - tensor
+        tensor = (tensor[0, 0] + tensor[1, 1] + tensor[2, 2]) * IDENTITY - tensor
     columns = dict(
         id=identifier, form=int(form), scheme=default_scheme(kind, form, domain.dynamic), material=domain.bulk_materials.row_of(material),
         mass=material.density * volume, volume=volume, centre=centre, tensor=tensor, lame=material.lame, law=int(material.law),

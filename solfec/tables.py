@@ -295,10 +295,11 @@ class Table:
 
     def append(self, count: int = 1, **values) -> int:
         """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""
-        unknown = values.keys() - self.COLUMNS.keys()
-        if unknown:
-            raise KeyError(f"{type(self).__name__} has no columns {sorted(unknown)}")
+        if not values.keys() <= self.COLUMNS.keys():
+            raise KeyError(f"{type(self).__name__} has no columns {sorted(values.keys() - self.COLUMNS.keys())}")
         first = self.n
+        if not count:
+            return first
         end = first + count
         self.reserve(end)
         self.edits += 1

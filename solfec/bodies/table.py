@@ -25,6 +25,7 @@ from ..tables import Gaps, Table
 REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
 
 
+IDENTITY = np.eye(3)
 _CONF_TRIPLES, _VELO_TRIPLES = np.array([4, 4, 4, 0]), np.array([2, 2, 4, 0])  # by BodyKind; nodes are added
 
 
@@ -158,19 +159,19 @@ class BodyTable(Table):
         """
         nodes = 0 if mesh is None else mesh.node_count
         modes = 0 if base is None else base.mode_count
-        conf_ptr = self.configurations.append(conf_triples(kind, nodes, modes))
-        velo_ptr = self.triples.append(velo_triples(kind, nodes, modes))
-        columns = {name: np.asarray(value)[..., None] for name, value in columns.items()}
+        conf_ptr = self.configurations.append(int(_CONF_TRIPLES[kind]) if mesh is None else conf_triples(kind, nodes, modes))
+        velo_ptr = self.triples.append(int(_VELO_TRIPLES[kind]) if mesh is None else velo_triples(kind, nodes, modes))
+        columns = {name: value if isinstance(value, (int, float)) else np.asarray(value)[..., None] for name, value in columns.items()}
         row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes, mode_count=modes, **columns)
         if mesh is not None:
             self.meshes[int(self.id[row])] = mesh
             self.embedded += mesh.background is not None
             if base is not None:
                 self.bases[int(self.id[row])] = base
-                self.configurations.conf[:, conf_ptr + nodes : conf_ptr + nodes + 3] = np.eye(3)
+                self.configurations.conf[:, conf_ptr + nodes : conf_ptr + nodes + 3] = IDENTITY
             return row
         conf = self.configurations.conf
-        conf[:, conf_ptr : conf_ptr + 3] = np.eye(3)
+        conf[:, conf_ptr : conf_ptr + 3] = IDENTITY
         conf[:, conf_ptr + 3] = self.centre[:, row]
         return row
 

@@ -263,9 +263,12 @@ class ShapePrimitives:
             setattr(self, name, arrays[name])
 
 
+NO_CURVATURE = {"radii": np.zeros((3, 1)), "orientation": np.eye(3)[:, :, None]}
+
+
 def no_curvature(count: int) -> dict[str, np.ndarray]:
     """Columns of so many primitives that are no ellipsoids."""
-    return {"radii": np.zeros((3, count)), "orientation": np.repeat(np.eye(3)[:, :, None], count, axis=2)}
+    return NO_CURVATURE if count == 1 else {"radii": np.zeros((3, count)), "orientation": np.repeat(np.eye(3)[:, :, None], count, axis=2)}
 
 
 def local_corners(vertices: int, columns: dict) -> np.ndarray:

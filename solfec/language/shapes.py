@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
 
@@ -441,23 +440,29 @@ def _index(value, count: int) -> int:
     return index
 
 
-@contextmanager
-def reported(sizes: str = ""):
-    """Turn errors and warnings of the geometry code into those of the language.
+class reported(warnings.catch_warnings):
+    """Turns errors and warnings of the geometry code into those of the language.
 
     Parameters
     ----------
     sizes
         Arguments that only make a shape that geometry refuses if it is very thin, or small and far away.
     """
-    with warnings.catch_warnings(record=True) as caught:
+
+    def __init__(self, sizes: str = ""):
+        super().__init__(record=True)
+        self._sizes = sizes
+
+    def __enter__(self) -> None:
+        self._caught = super().__enter__()
         warnings.simplefilter("always")
-        try:
-            yield
-        except BadValue:
-            raise
-        except ValueError as error:
+
+    def __exit__(self, kind, error, trace) -> None:
+        super().__exit__(kind, error, trace)
+        if isinstance(error, ValueError) and not isinstance(error, BadValue):
+            sizes = self._sizes
             thin = f"{sizes} make a shape that is too thin, or too small so far from the origin; keep its least length above a millionth of the others ({error})"
             raise BadValue(thin if sizes else str(error)) from None
-    for warning in caught:
-        session.warn(str(warning.message))
+        if error is None:
+            for warning in self._caught:
+                session.warn(str(warning.message))

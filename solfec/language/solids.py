@@ -44,7 +44,7 @@ def BOX(
     volid, surfaces = checks.identifier(volid, "volid"), surfaces_of(surfid, 6)
     if divisions is None:
         with reported("'center' and 'size'"):
-            return CONVEX._of(solids.hexahedron(solids.box_corners(center, size), volid, surfaces))
+            return CONVEX._of(solids.box(center, size, volid, surfaces))
     divisions = checks.sequence(divisions, "divisions")
     if len(divisions) != 3:
         raise BadValue(f"'divisions' must hold 3 numbers of elements, it holds {len(divisions)}")

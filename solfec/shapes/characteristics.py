@@ -40,6 +40,9 @@ def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, 
     """
     if not isinstance(shapes, (list, tuple)):
         shapes = [shapes]
+    if len(shapes) == 1 and isinstance(shapes[0], (Sphere, Ellipsoid)):
+        volume, euler = ball_moments(shapes[0])
+        return _positive(volume), shapes[0].centre.copy(), euler
     origin = _some_point(shapes[0])
     volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
     triangles, patches = [], []
@@ -65,11 +68,16 @@ def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, 
     for warped in patches:
         moments = patch_moments(warped - origin)
         volume, first, second = volume + moments[0], first + moments[1], second + moments[2]
-    if not volume > 0.0:
-        raise ValueError("the shape has no positive volume; are its faces listed counter-clockwise from outside?")
-    arm = first / volume
+    arm = first / _positive(volume)
     euler = second - volume * np.outer(arm, arm)
     return volume, origin + arm, 0.5 * (euler + euler.T)
+
+
+def _positive(volume: float) -> float:
+    """Return a volume; ValueError unless it is positive."""
+    if not volume > 0.0:
+        raise ValueError("the shape has no positive volume; are its faces listed counter-clockwise from outside?")
+    return volume
 
 
 def ball_moments(shape: Sphere | Ellipsoid) -> tuple[float, np.ndarray]:
@@ -128,5 +136,6 @@ def _some_point(shape) -> np.ndarray:
     if isinstance(shape, (Sphere, Ellipsoid)):
         return shape.centre
     if isinstance(shape, Convex):
-        return shape.polyhedra[0].vertices.mean(0)
-    return shape.nodes.sum(0) / len(shape.nodes)  # a quarter of the time of np.mean
+        vertices = shape.polyhedra[0].vertices
+        return vertices.sum(0) / len(vertices)  # a quarter of the time of np.mean
+    return shape.nodes.sum(0) / len(shape.nodes)

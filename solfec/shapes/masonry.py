@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .convex import Convex
-from .solids import CORNERS, box_corners, hexahedron
+from .solids import CORNERS, box, hexahedron
 
 
 def wall(count: int, courses: int, brick: np.ndarray, corner: np.ndarray, bond: float, volume: int, surface: int) -> list[Convex]:
@@ -23,7 +23,7 @@ def wall(count: int, courses: int, brick: np.ndarray, corner: np.ndarray, bond: 
         for left, right in zip(ends, ends[1:]):
             size = np.array([right - left, thickness, height])
             middle = np.array([0.5 * (left + right), corner[1] + 0.5 * thickness, corner[2] + height * (course + 0.5)])
-            found.append(hexahedron(box_corners(middle, size), volume, [surface] * 6))
+            found.append(box(middle, size, volume, [surface] * 6))
     return found
 
 

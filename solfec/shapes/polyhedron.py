@@ -166,17 +166,21 @@ def check_faces(vertices: np.ndarray, faces) -> None:
 
 def check_windings(vertices: np.ndarray, faces) -> None:
     """Raise ValueError for a face that crosses itself: its outline does not make exactly one turn."""
-    for number, face in enumerate(faces):
-        if len(face) < 4:
-            continue
-        corners = vertices[list(face)]
-        normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(0)
-        ahead = np.roll(corners, -1, axis=0) - corners
-        behind = np.roll(ahead, 1, axis=0)
-        across = np.cross(normal, behind)
-        turns = np.arctan2((ahead * across).sum(1), (ahead * behind).sum(1) * np.sqrt(normal @ normal))
-        if abs(turns.sum() - 2.0 * np.pi) > 0.5:
-            raise ValueError(f"face {number} crosses itself")
+    sizes = np.array([len(face) for face in faces])
+    crossing = np.zeros(len(faces), bool)
+    for size in np.unique(sizes[sizes > 3]).tolist():
+        alike = np.flatnonzero(sizes == size)
+        order = np.arange(size)
+        after, before = np.roll(order, -1), np.roll(order, 1)
+        corners = vertices[np.array([faces[number] for number in alike.tolist()])]
+        normal = cross(corners, corners[:, after]).sum(1, keepdims=True)
+        ahead = corners[:, after] - corners
+        behind = ahead[:, before]
+        across = cross(normal, behind)
+        turns = np.arctan2((ahead * across).sum(2), (ahead * behind).sum(2) * np.sqrt((normal * normal).sum(2)))
+        crossing[alike] = np.abs(turns.sum(1) - 2.0 * np.pi) > 0.5
+    if crossing.any():
+        raise ValueError(f"face {int(np.argmax(crossing))} crosses itself")
 
 
 def planes_of(vertices: np.ndarray, faces) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..errors import SolfecWarning
 from .convex import Convex
 from .coordinates import LARGEST
 from .mesh import Mesh
+from .sphere import Sphere
 
 DIGITS = 16  # least number of spacings of floating-point numbers in the geometric epsilon
 
@@ -27,9 +29,9 @@ def check_resolution(shapes: list, epsilon: float) -> None:
     largest = max(map(_largest, shapes), default=0.0)
     if not largest <= LARGEST:
         raise ValueError(f"coordinates of the shape reach {largest:g}; they must not exceed {LARGEST:g}")
-    if DIGITS * np.spacing(largest) > epsilon:
+    if DIGITS * math.ulp(largest) > epsilon:
         warnings.warn(
-            f"coordinates of the shape reach {largest:g}, where floating-point numbers are {np.spacing(largest):.2g} apart: too "
+            f"coordinates of the shape reach {largest:g}, where floating-point numbers are {math.ulp(largest):.2g} apart: too "
             f"coarse for the geometric epsilon {epsilon:g}; move the model nearer to the origin or raise GEOMETRIC_EPSILON",
             SolfecWarning,
             stacklevel=3,
@@ -42,4 +44,5 @@ def _largest(shape) -> float:
         return max(float(np.abs(p.vertices).max()) for p in shape.polyhedra)
     if isinstance(shape, Mesh):
         return float(np.abs(shape.nodes).max())
-    return float(np.abs(shape.centre).max() + np.max(getattr(shape, "radii", getattr(shape, "radius", 0.0))))
+    radius = shape.radius if isinstance(shape, Sphere) else float(shape.radii.max())
+    return max(map(abs, shape.centre.tolist())) + radius

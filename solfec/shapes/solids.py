@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from .convex import Convex
+from .coordinates import check_size
 from .hex_mesh import hex_mesh
+from .identifiers import identifier
 from .mesh import Mesh
-from .polyhedron import Polyhedron
+from .polyhedron import FaceSet, Polyhedron
 
 CORNERS = ((-1, -1), (1, -1), (1, 1), (-1, 1))  # of a rectangle, counter-clockwise seen from above
 BOX_FACES = ((3, 2, 1, 0), (0, 4, 7, 3), (2, 3, 7, 6), (1, 2, 6, 5), (0, 1, 5, 4), tuple(range(4, 8)))
 """Faces of a hexahedron in the order of HEX: z low, x low, y high, x high, y low, z high."""
+
+HALVES = 0.5 * np.array([(x, y, z) for z in (-1, 1) for x, y in CORNERS], float)
+THIN = 1e-3  # least edge over the longest one below which a box is checked as any polyhedron
 
 
 def hexahedron(corners: np.ndarray, volume: int, surfaces) -> Convex:
@@ -19,10 +26,25 @@ def hexahedron(corners: np.ndarray, volume: int, surfaces) -> Convex:
     return Convex([Polyhedron(corners, BOX_FACES, surfaces, volume)])
 
 
+def box(centre: np.ndarray, size: np.ndarray, volume: int, surfaces) -> Convex:
+    """Box along the axes.  Boxes whose faces have the same surface identifiers share these faces; none of their corners needs checks, unless the box is thin."""
+    corners = box_corners(centre, size)
+    edges = corners[6] - corners[0]
+    if not edges.min() > THIN * edges.max():
+        return hexahedron(corners, volume, surfaces)
+    check_size(corners, "vertices")
+    return Convex([Polyhedron.trusted(corners, box_faces(tuple(surfaces)), volume)])
+
+
+@lru_cache(maxsize=256)
+def box_faces(surfaces: tuple[int, ...]) -> FaceSet:
+    """Faces of boxes in the order of HEX, with six surface identifiers."""
+    return FaceSet(BOX_FACES, np.array([identifier(surface, "surfid") for surface in surfaces], np.int32))
+
+
 def box_corners(centre: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Corners (8, 3) of a box along the axes, in the order of `hexahedron`."""
-    signs = np.array([(x, y, z) for z in (-1, 1) for x, y in CORNERS], float)
-    return centre + 0.5 * signs * size
+    return centre + HALVES * size
 
 
 def box_mesh(centre: np.ndarray, size: np.ndarray, divisions, volume: int, surfaces) -> Mesh:
