@@ -22,6 +22,7 @@ from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU,
 from .table import BodyTable
 
 LANES = 8
+TOGETHER = 1024  # elements whose entries are laid out at once, which bounds memory
 LEAST_PRODUCTS = 2  # of conjugate gradients with the factor of an earlier step
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
@@ -141,25 +142,26 @@ class ElementSolver(Record):
 
     def _lay_out(self) -> None:
         """Compute the pattern of K: for every entry of its lower triangle the places of its parts in the elements' matrices."""
-        keys, places, start = [], [], 0
-        for g in self.assembly.groups:
+        ends = np.cumsum([0, *(LANES * (3 * g.size) ** 2 * g.blocks for g in self.assembly.groups)])
+        numbers = np.int32 if ends[-1] < 2**31 else np.int64
+        keys, places = [], []
+        for g, start in zip(self.assembly.groups, ends):
             width = 3 * g.size
             dofs = (3 * g.from_lanes(g.node)[:, :, None] + np.arange(3)).reshape(g.count, width)
-            number = np.arange(g.count)
-            base = start + number % LANES + LANES * width * width * (number // LANES)
-            row, column = np.broadcast_arrays(dofs[:, :, None], dofs[:, None, :])
-            r, c = np.arange(width)[:, None], np.arange(width)
-            place = base[:, None, None] + LANES * (r + width * c)
-            lower = row >= column
-            keys.append(column[lower] * self.size + row[lower])
-            places.append(place[lower])
-            start += LANES * width * width * g.blocks
-        key, place = np.concatenate(keys), np.concatenate(places)
+            within = LANES * (np.arange(width)[:, None] + width * np.arange(width))
+            for part in np.array_split(np.arange(g.count), -(-g.count // TOGETHER)):
+                base = start + part % LANES + LANES * width * width * (part // LANES)
+                row, column = np.broadcast_arrays(dofs[part, :, None], dofs[part, None, :])
+                lower = row >= column
+                keys.append(column[lower] * self.size + row[lower])
+                places.append((base[:, None, None] + within)[lower].astype(numbers))
+        key = np.concatenate(keys)
+        del keys
         order = np.argsort(key, kind="stable")
         key = key[order]
         new = np.concatenate(([True], key[1:] != key[:-1]))
         unique = key[new]
-        self.source = place[order].astype(np.int32 if start < 2**31 else np.int64)
+        self.source = np.concatenate(places)[order]
         self.first = np.append(np.flatnonzero(new), len(key)).astype(np.int32)
         indptr = np.searchsorted(unique, np.arange(self.size + 1) * self.size)
         self.pattern = LowerPattern(self.size, indptr.astype(np.int32), (unique % self.size).astype(np.int32), 3)

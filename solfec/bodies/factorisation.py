@@ -47,7 +47,7 @@ class LowerPattern:
     @property
     def columns(self) -> np.ndarray:
         """The column of every place."""
-        return np.repeat(np.arange(self.size), np.diff(self.indptr))
+        return np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.indptr))
 
     def whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return columns of the whole matrix (indptr, indices), and for each entry its entry of the lower triangle."""
@@ -64,7 +64,7 @@ class LowerPattern:
     def graph(self) -> LowerPattern:
         """Return the pattern of nodes."""
         size = self.size // self.width
-        keys = np.unique(self.columns // self.width * size + self.indices // self.width)
+        keys = np.unique((self.columns // self.width).astype(np.int64) * size + self.indices // self.width)
         return LowerPattern(size, np.searchsorted(keys, np.arange(size + 1) * size).astype(np.int32), (keys % size).astype(np.int32))
 
     def order(self) -> np.ndarray:
@@ -128,7 +128,8 @@ class Cholesky(Record):
         most = TILE * -(-int(below.max()) // TILE), int(columns.max()) + SIX
         self.vector, self.solved = np.zeros((2, pattern.size))
         self._columns_work = self._room(1)
-        owner = np.repeat(np.arange(len(columns)), columns)
+        head = head.astype(np.int32)
+        owner = np.repeat(np.arange(len(columns), dtype=np.int32), columns)
         target = _places(pattern, first, row_ptr, row, head, owner, order)
         source = np.argsort(target, kind="stable")
         waiting, following, reached = np.zeros((3, len(first)), np.int32)
@@ -193,14 +194,15 @@ def _panels(pattern: LowerPattern) -> tuple[np.ndarray, ...]:
 
 def _places(pattern: LowerPattern, first, row_ptr, row, head, owner, order) -> np.ndarray:
     """Return the places of a matrix's entries in panels."""
-    size, place = pattern.size, np.empty(pattern.size, np.int64)
+    size, place = pattern.size, np.empty(pattern.size, np.int32)  # four bytes: there are more entries than anything else
     place[order] = np.arange(size)
     one, two = place[pattern.indices], place[pattern.columns]
     column, line = np.minimum(one, two), np.maximum(one, two)
     panel = owner[column]
+    first = first.astype(np.int32)
     wide, within, across = np.diff(first)[panel], line - first[panel], column - first[panel]
     listed = np.repeat(np.arange(len(first) - 1), np.diff(row_ptr)) * size + row
-    below = np.searchsorted(listed, panel * size + line) - row_ptr[panel]
+    below = np.searchsorted(listed, panel.astype(np.int64) * size + line).astype(np.int32) - row_ptr.astype(np.int32)[panel]
     tiles = TILE * (-(-(wide**2) // TILE) + wide * (below // TILE) + across) + below % TILE
     return head[panel] + np.where(within < wide, within + wide * across, tiles)
 

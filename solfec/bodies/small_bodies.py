@@ -14,7 +14,7 @@ from .element_solver import LANES, step_key, stiffness_weight
 from .table import BodyTable
 
 MOST_UNKNOWNS = 250
-MOST_ENTRIES = 2_000_000  # of matrices that are assembled at once
+MOST_ENTRIES = 500_000  # of matrices that are assembled at once
 
 _add_solutions = _kernels.small_inverses.add_solutions
 _invert = _kernels.small_inverses.invert
