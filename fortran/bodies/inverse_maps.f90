@@ -124,14 +124,14 @@ contains
     distance = norm2(rest)
   end function distance
 
-  !> The element's place nearest to a point: the best result of damped searches that start at those places of a grid over the
-  !> element that are nearer than their neighbours.
+  !> The element's place nearest to a point: the best result of damped searches that start at the nearest node, and at those places of a grid
+  !> over the element that are nearer than their neighbours.
   pure function nearest_place(size, nodes, point) result(best)
     integer, intent(in) :: size
     real(dp), intent(in) :: nodes(3,8), point(3)
     real(dp) :: best(3)
     integer, parameter :: grid = 4
-    real(dp) :: away(0:grid+1,0:grid+1,0:grid+1), cube(3), least, reached, near
+    real(dp) :: away(0:grid+1,0:grid+1,0:grid+1), cube(3), least, near
     integer :: i, j, k
 
     away = huge(least)
@@ -150,13 +150,12 @@ contains
           near = min(away(i-1,j,k), away(i+1,j,k), away(i,j-1,k), away(i,j+1,k), away(i,j,k-1), away(i,j,k+1))
           if (.not. away(i,j,k) <= near) cycle
           cube = middle([i, j, k])
-          call search(size, nodes, point, cube, reached)
-          if (.not. reached < least) cycle
-          least = reached
-          best = from_cube(size, cube)
+          call improve(size, nodes, point, cube, best, least)
         end do
       end do
     end do
+    ! a node that was pressed into the element may lie where no place of the grid leads
+    call improve(size, nodes, point, corner_nearest_to(size, nodes, point), best, least)
 
   contains
 
@@ -166,6 +165,38 @@ contains
       cube = (cell - 0.5_dp)/grid
     end function middle
   end function nearest_place
+
+  !> Replaces the best place, and its distance, by what a search from a place of the unit cube finds, if this is nearer.
+  pure subroutine improve(size, nodes, point, start, best, least)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3), start(3)
+    real(dp), intent(inout) :: best(3), least
+    real(dp) :: cube(3), reached
+
+    cube = start
+    call search(size, nodes, point, cube, reached)
+    if (.not. reached < least) return
+    least = reached
+    best = from_cube(size, cube)
+  end subroutine improve
+
+  !> The corner of the unit cube whose place in the element is nearest to a point.
+  pure function corner_nearest_to(size, nodes, point) result(cube)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3)
+    real(dp) :: cube(3), tried(3), least, away
+    integer :: corner
+
+    least = huge(least)
+    cube = 0
+    do corner = 0, 7
+      tried = real([ibits(corner, 0, 1), ibits(corner, 1, 1), ibits(corner, 2, 1)], dp)
+      away = distance(size, nodes, point, from_cube(size, tried))
+      if (.not. away < least) cycle
+      least = away
+      cube = tried
+    end do
+  end function corner_nearest_to
 
   !> Reduces the distance by steps of Levenberg and Marquardt within the unit cube.
   pure subroutine search(size, nodes, point, cube, least)
