@@ -24,7 +24,7 @@ ifeq ($(OMP_NUM_THREADS),)
 unexport OMP_NUM_THREADS
 endif
 
-.PHONY: FORCE all build run viewer view mpi site test test-mpi test-slow mutants bench clean lint settings
+.PHONY: FORCE all build run viewer view mpi site test test-mpi test-slow test-checks mutants bench clean lint settings
 
 all: build $(VENV)/.testing
 
@@ -122,6 +122,13 @@ test: all
 
 test-slow: all
 	HYPOTHESIS_PROFILE=explore OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -m "slow or not slow"
+
+# The same tests with kernels that check bounds of arrays and floating-point numbers, in a copy of the last commit
+test-checks:
+	rm -rf build/checks
+	git clone -q . build/checks
+	$(MAKE) -C build/checks all DEBUG=yes
+	OMP_WAIT_POLICY=passive build/checks/.venv/bin/python -m pytest -q --numprocesses auto --maxprocesses 8 --rootdir build/checks build/checks/tests
 
 # Small faults, one by one: does tests/laws catch them?  An hour of a core (tools/mutants.py)
 mutants: all

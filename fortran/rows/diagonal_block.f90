@@ -185,7 +185,8 @@ contains
       solved = high - low <= 4.0_dp*epsilon(1.0_dp)*high
       change = 0.0_dp
       if (solved) exit
-      change = -(mu*q - sqrt(p))*p/(mu*(dq*p - 0.5_dp*q*dpl))
+      change = huge(1.0_dp)  ! out of the bounds
+      if (p > 0.0_dp) change = -(mu*q - sqrt(p))*p/(mu*(dq*p - 0.5_dp*q*dpl))  ! squares of reactions near zero underflow
       if (lambda + change > low .and. lambda + change < high) then
         lambda = lambda + change
       else if (high < huge(1.0_dp)) then

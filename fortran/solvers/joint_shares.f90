@@ -162,8 +162,8 @@ contains
     integer(i4) :: j, k, e, f, from, t, triples
 
     triples = joints%columns/3
-    allocate(joints%offset(0:triples-1))
-    joints%start = [(3*t, t = 0, triples - 1)]
+    allocate(joints%offset(0:triples-1), joints%start(0:triples-1))
+    joints%start(:) = [(3*t, t = 0, triples - 1)]  ! (:) keeps the bounds
     do k = 0, joints%n - 1
       if (joints%first(k) == joints%first(k+1)) cycle
       from = minval(joints%place(joints%first(k):joints%first(k+1)-1))

@@ -20,7 +20,7 @@ def columns(convex: Convex) -> dict:
 
 
 def checked(centre, size, surfaces) -> Convex:
-    """The same box as a polyhedron that passes all checks."""
+    """Make the same box as a polyhedron that passes all checks."""
     return Convex([Polyhedron(solids.box_corners(centre, size), solids.BOX_FACES, surfaces, 3)])
 
 
