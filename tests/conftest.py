@@ -12,6 +12,7 @@ import pytest
 
 from solfec import SOLFEC, _kernels, cli, kernel_checks
 from solfec.language import session
+from solfec.parmec import model
 
 ROOT = Path(__file__).parent.parent
 
@@ -72,6 +73,40 @@ def new_model(fresh_session, tmp_path):
         return model
 
     return make
+
+
+@pytest.fixture
+def empty_models(tmp_path, monkeypatch, fresh_session):
+    """A session of its own, an empty explicit model and an empty directory; afterwards the previous ones go on."""
+    monkeypatch.chdir(tmp_path)
+    before = model.begin(None)
+    yield
+    model.begin(before)
+
+
+@pytest.fixture
+def one_thread():
+    """Kernels use one thread: processor time of several threads is that of all."""
+    before = int(_kernels.threads.get_threads())
+    _kernels.threads.set_threads(1)
+    yield
+    _kernels.threads.set_threads(before)
+
+
+@pytest.fixture(scope="session")
+def run_once(tmp_path_factory):
+    """`run_once(text, *arguments, then=())` runs an input in a directory of its own, then command lines; returns the directory."""
+
+    def run(text, *arguments, then=()):
+        directory = tmp_path_factory.mktemp("run")
+        (directory / "input.py").write_text(text)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(directory)
+            for words in (["--quiet", "input.py", *arguments], *then):
+                assert cli.main(list(words)) == 0
+        return directory
+
+    return run
 
 
 @pytest.fixture

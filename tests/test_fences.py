@@ -73,16 +73,10 @@ def test_lines_for_a_model_run_in_one(language, kind, text, run_text):
 
 
 @pytest.fixture(scope="module")
-def some_results(tmp_path_factory):
+def some_results(run_once):
     """A directory with the results that blocks open."""
-    directory = tmp_path_factory.mktemp("results")
-    (directory / "input.py").write_text(RESULTS)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(directory)
-        assert cli.main(["input.py"]) == 0
-        assert cli.main(["export", "out/arch", "--vtkhdf", "-o", "arch.vtkhdf"]) == 0
-        assert cli.main(["export", "out/arch", "--xdmf", "-o", "arch-xdmf"]) == 0
-    return directory
+    exports = ["export", "out/arch", "--vtkhdf", "-o", "arch.vtkhdf"], ["export", "out/arch", "--xdmf", "-o", "arch-xdmf"]
+    return run_once(RESULTS, then=exports)
 
 
 @pytest.mark.parametrize("language, kind, text", of_kind("python with results"))

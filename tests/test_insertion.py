@@ -314,15 +314,6 @@ def test_meshes_of_one_shape_share_checks_until_their_nodes_are_changed():
         model.insert_body(BodyKind.FINITE_ELEMENT, [again], SOFT, form=Form.TL)
 
 
-@pytest.fixture
-def one_thread():
-    """Processor time of several threads is that of all."""
-    before = int(_kernels.threads.get_threads())
-    _kernels.threads.set_threads(1)
-    yield
-    _kernels.threads.set_threads(before)
-
-
 @pytest.mark.usefixtures("one_thread")
 @pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")
 @pytest.mark.parametrize("kind", ["spheres", "cubes", "TL"])

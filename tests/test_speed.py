@@ -19,6 +19,7 @@ from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.usefixtures("one_thread"),
     pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed"),
 ]
 
@@ -28,14 +29,6 @@ def slowness():
     """How much slower this machine is than the reference machine (at least 1)."""
     figures = machine.figures()
     return max(1.0, 24 / figures["triad_GB_per_s"], 53 / figures["dgemm_GFLOP_per_s"])
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = _kernels.threads.get_threads()
-    _kernels.threads.set_threads(1)
-    yield
-    _kernels.threads.set_threads(before)
 
 
 def seconds_per_step(model, epsilon, before, steps):

@@ -30,14 +30,9 @@ print('done')
 
 
 @pytest.fixture(scope="module")
-def drop(tmp_path_factory):
-    """Directory in which the input has run, from its output directory `out/drop`."""
-    directory = tmp_path_factory.mktemp("drop")
-    (directory / "input.py").write_text(DROP)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(directory)
-        assert cli.main(["--quiet", "input.py", "three", "4"]) == 0
-    return directory
+def drop(run_once):
+    """Directory in which the input has run, with `out/drop`."""
+    return run_once(DROP, "three", "4")
 
 
 @pytest.fixture

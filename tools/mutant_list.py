@@ -91,7 +91,7 @@ MUTANTS = [
         ("fixed points pushed the wrong way", "    found = -b\n", "    found = b\n"),
         ("joints are measured along the normal alone", "    residual = norm2(unmet)\n", "    residual = abs(unmet(3))\n"),
         ("energy of prescribed velocities", "if (self%prescribed) energy_of_direction = inverse_nn(w)*law(l_target+2)**2", "continue"),
-        ("prescribed velocities of the wrong sign", "law(l_target+2) - u(3)]", "law(l_target+2) + u(3)]"),
+        ("prescribed velocities of the wrong sign", "law(l_target+2) - u(3), r", "law(l_target+2) + u(3), r"),
         ("fixed points: an entry", "    rhs = law(l_target:l_target+2) - u\n", "    rhs = law(l_target:l_target+2)\n"),
         ("fixed points break by the normal part", "norm2(reaction), self%prescribed", "abs(reaction(3)), self%prescribed"),
     ),

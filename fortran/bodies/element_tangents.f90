@@ -31,11 +31,7 @@ contains
     do k = 0, nblock - 1
       stiffness(:,:,:,k) = 0
       do q = 1, points
-        if (columns == size) then
-          g(:,:,1:size) = gradient(:,:,:,q,k)
-        else
-          call hexahedron_gradients(q, gradient(:,:,:,q,k), g)
-        end if
+        call point_gradients(size, columns, q, gradient(:,:,:,q,k), g)
         if (law /= linear_law) call displacement_gradient(size, node(:,:,k), displacement, g, h)
         call law_tangent(law, lame(:,:,k), weight(:,q,k), h, s, b, t, c1, c2)
         call add_tangent(size, rows, g, s, b, t, c1, c2, stiffness(:,:,:,k))
@@ -48,6 +44,19 @@ contains
     end do
     !$omp end parallel do
   end subroutine element_stiffness
+
+  !> Computes gradients of shape functions at point q, from those that are kept, or of hexahedra from the kept map.
+  pure subroutine point_gradients(size, columns, q, kept, g)
+    integer(i4), intent(in) :: size, columns, q
+    real(dp), intent(in) :: kept(8,3,columns)
+    real(dp), intent(inout) :: g(8,3,8)
+
+    if (columns == size) then
+      g(:,:,1:size) = kept
+    else
+      call hexahedron_gradients(q, kept, g)
+    end if
+  end subroutine point_gradients
 
   !> Computes sums of the moduli of the entries in each row of the elements' Laplacians L_ab = integral of g_a.g_b.
   !>
@@ -63,11 +72,7 @@ contains
     do k = 0, nblock - 1
       entry = 0
       do q = 1, points
-        if (columns == size) then
-          g(:,:,1:size) = gradient(:,:,:,q,k)
-        else
-          call hexahedron_gradients(q, gradient(:,:,:,q,k), g)
-        end if
+        call point_gradients(size, columns, q, gradient(:,:,:,q,k), g)
         do b = 1, size
           do a = 1, size
             entry(:,a,b) = entry(:,a,b) + weight(:,q,k)*(g(:,1,a)*g(:,1,b) + g(:,2,a)*g(:,2,b) + g(:,3,a)*g(:,3,b))

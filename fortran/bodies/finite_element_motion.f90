@@ -89,14 +89,25 @@ contains
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
+    call follow_nodes(not_finite, state, fe, failure, failed)
+    end associate
+  end subroutine drift
+
+  !> Ends a half of the motion: reports the first body whose numbers failed, if `failed` is one, else computes rotations and displacements.
+  subroutine follow_nodes(trouble, state, fe, failure, failed)
+    integer(i4), intent(in) :: trouble            !< the failure of a body whose numbers failed
+    type(bodies_and_triples), intent(in) :: state
+    type(finite_elements), intent(inout) :: fe
+    integer(i4), intent(inout) :: failure
+    integer(i4), intent(inout) :: failed          !< a body, or huge(failed); out: a body, or -1
+
     if (failed < huge(failed)) then
-      failure = not_finite
+      failure = trouble
       return
     end if
     call co_rotate(fe, 0, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
-    end associate
-  end subroutine drift
+  end subroutine follow_nodes
 
   !> Moves the nodes first to last of one body.  Columns are separate arguments: the compiler has no
   !> strides of a table's pointers.
@@ -426,12 +437,7 @@ contains
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
-    if (failed < huge(failed)) then
-      failure = bad_reaction
-      return
-    end if
-    call co_rotate(fe, 0, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
-    if (failed >= 0) failure = turned_inside_out
+    call follow_nodes(bad_reaction, state, fe, failure, failed)
     end associate
   end subroutine finish
 

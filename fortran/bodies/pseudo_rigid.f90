@@ -20,20 +20,29 @@ contains
     real(dp), intent(in) :: transposed(3,3)       !< F^T
     real(dp), intent(out) :: stress(3,3)
     real(dp), intent(out) :: energy               !< [pressure]
-    real(dp) :: strain(3,3), volumetric
+    real(dp) :: strain(3,3)
     integer :: j
 
     do j = 1, 3
       strain(:,j) = (transposed(:,1)*transposed(j,1) + transposed(:,2)*transposed(j,2) + transposed(:,3)*transposed(j,3))/2
       strain(j,j) = strain(j,j) - 0.5_dp
     end do
+    stress = elastic_stress(lame, strain)
+    energy = sum(strain*stress)/2
+  end subroutine second_piola_kirchhoff
+
+  !> Stress lambda tr(G) I + 2 mu G of a strain G.
+  pure function elastic_stress(lame, strain) result(stress)
+    real(dp), intent(in) :: lame(2), strain(3,3)
+    real(dp) :: stress(3,3), volumetric
+    integer :: j
+
     volumetric = lame(1)*(strain(1,1) + strain(2,2) + strain(3,3))
     stress = 2*lame(2)*strain
     do j = 1, 3
       stress(j,j) = stress(j,j) + volumetric
     end do
-    energy = sum(strain*stress)/2
-  end subroutine second_piola_kirchhoff
+  end function elastic_stress
 
   !> Computes u* from applied, internal and stiffness-proportional damping forces at mid-step; `force` keeps the applied ones.
   pure subroutine pseudo_rigid_free_velocity(step, gravity, mass, volume, lame, damping, inverse_inertia, conf, velo, force)
@@ -70,7 +79,7 @@ contains
     real(dp), intent(in) :: velo(3,4)
     real(dp), intent(in) :: stress(3,3)
     real(dp), intent(inout) :: internal(3,3)
-    real(dp) :: rate(3,3), volumetric
+    real(dp) :: rate(3,3)
     integer :: i, j
 
     do j = 1, 3
@@ -78,11 +87,7 @@ contains
         rate(i,j) = (sum(conf(i,1:3)*velo(j,1:3)) + sum(velo(i,1:3)*conf(j,1:3)))/2
       end do
     end do
-    volumetric = lame(1)*(rate(1,1) + rate(2,2) + rate(3,3))
-    rate = 2*lame(2)*rate
-    do j = 1, 3
-      rate(j,j) = rate(j,j) + volumetric
-    end do
+    rate = elastic_stress(lame, rate)
     do i = 1, 3
       internal(:,i) = internal(:,i) + damping*(multiply(stress, velo(:,i)) + multiply(rate, conf(:,i)))
     end do

@@ -16,7 +16,7 @@ module reduced_motion
   implicit none
   private
   public :: clear_forces, frames_and_weights, free_velocities, add_reactions, end_velocities, represent_shapes, strain_energies
-  public :: reduced_coordinates, reduced_velocities, nodal_velocities
+  public :: reduced_coordinates, reduced_velocities
 
   integer, parameter :: parallel_from = 8   !< bodies from which threads pay
   integer, parameter :: passes = 3          !< most iterations for a frame and the velocities in it
@@ -508,9 +508,10 @@ contains
   end subroutine project_shape
 
   !> Computes the reduced velocities of reduced body number i by projection of R^T u_m; they are stored after those of its nodes.
-  subroutine reduced_velocities(handles, elements, reduced, i, status)
+  !> `back` 1: computes the velocities of its nodes from the reduced ones, u_m = R E u.
+  subroutine reduced_velocities(handles, elements, reduced, i, back, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
-    integer(i4), intent(in) :: i
+    integer(i4), intent(in) :: i, back
     integer(i4), intent(out) :: status
     type(bodies_and_triples) :: state
     type(finite_elements) :: fe
@@ -524,35 +525,16 @@ contains
     a = fe%first(b)
     n = fe%first(b+1) - a
     v = fe%velo_row(a)
-    associate (velo => state%triples%velo)
-      call project_back(base%modes(i), n, base%vectors(base%vector_ptr(i):), base%modal(i), fe%mass(a:), &
-                        state%configurations%conf(:,f:f+2), velo(:,v:), velo(:,v+n:))
+    associate (velo => state%triples%velo, rotation => state%configurations%conf(:,f:f+2), &
+               vectors => base%vectors(base%vector_ptr(i):))
+      if (back == 0) then
+        call project_back(base%modes(i), n, vectors, base%modal(i), fe%mass(a:), rotation, velo(:,v:), velo(:,v+n:))
+      else
+        velo(:,v:v+n-1) = 0
+        call add_motion(base%modes(i), n, vectors, rotation, velo(:,v+n:), velo(:,v:))
+      end if
     end associate
   end subroutine reduced_velocities
-
-  !> Computes the nodal velocities of reduced body number i from its reduced velocities: u_m = R E u.
-  subroutine nodal_velocities(handles, elements, reduced, i, status)
-    integer(i8), intent(in) :: handles(3), elements, reduced
-    integer(i4), intent(in) :: i
-    integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
-    integer :: a, b, f, n, v
-
-    call open_all(handles, elements, reduced, state, fe, base, status)
-    if (status /= table_open) return
-    b = base%number(i)
-    f = base%frame_ptr(i)
-    a = fe%first(b)
-    n = fe%first(b+1) - a
-    v = fe%velo_row(a)
-    associate (velo => state%triples%velo)
-      velo(:,v:v+n-1) = 0
-      call add_motion(base%modes(i), n, base%vectors(base%vector_ptr(i):), state%configurations%conf(:,f:f+2), velo(:,v+n:), &
-                      velo(:,v:))
-    end associate
-  end subroutine nodal_velocities
 
   !> Projects y on the base: E^T y, or E^T M y of modal bases.
   pure subroutine project(k, n, e, modal, mass, y, p)

@@ -55,16 +55,24 @@ contains
 
     x = psi(1)*psi(1) + psi(2)*psi(2) + psi(3)*psi(3)
     call coefficients(x, s, c, t)
-    rotation_matrix(1,1) = 1 - c*(psi(2)*psi(2) + psi(3)*psi(3))
-    rotation_matrix(2,2) = 1 - c*(psi(1)*psi(1) + psi(3)*psi(3))
-    rotation_matrix(3,3) = 1 - c*(psi(1)*psi(1) + psi(2)*psi(2))
-    rotation_matrix(2,1) = c*psi(1)*psi(2) + s*psi(3)
-    rotation_matrix(1,2) = c*psi(1)*psi(2) - s*psi(3)
-    rotation_matrix(3,1) = c*psi(1)*psi(3) - s*psi(2)
-    rotation_matrix(1,3) = c*psi(1)*psi(3) + s*psi(2)
-    rotation_matrix(3,2) = c*psi(2)*psi(3) + s*psi(1)
-    rotation_matrix(2,3) = c*psi(2)*psi(3) - s*psi(1)
+    call polynomial(psi, s, c, rotation_matrix)
   end subroutine exponential_map
+
+  !> Computes I + a ^psi + b ^psi**2.
+  pure subroutine polynomial(psi, a, b, matrix)
+    real(dp), intent(in) :: psi(3), a, b
+    real(dp), intent(out) :: matrix(3,3)
+
+    matrix(1,1) = 1 - b*(psi(2)*psi(2) + psi(3)*psi(3))
+    matrix(2,2) = 1 - b*(psi(1)*psi(1) + psi(3)*psi(3))
+    matrix(3,3) = 1 - b*(psi(1)*psi(1) + psi(2)*psi(2))
+    matrix(2,1) = b*psi(1)*psi(2) + a*psi(3)
+    matrix(1,2) = b*psi(1)*psi(2) - a*psi(3)
+    matrix(3,1) = b*psi(1)*psi(3) - a*psi(2)
+    matrix(1,3) = b*psi(1)*psi(3) + a*psi(2)
+    matrix(3,2) = b*psi(2)*psi(3) + a*psi(1)
+    matrix(2,3) = b*psi(2)*psi(3) - a*psi(1)
+  end subroutine polynomial
 
   !> Computes the coefficients s and c of eight exponential maps, exp[psi] = I + s ^psi + c ^psi**2, from x = |psi|**2.
   pure subroutine exponential_coefficients(x, s, c)
@@ -93,15 +101,7 @@ contains
 
     x = psi(1)*psi(1) + psi(2)*psi(2) + psi(3)*psi(3)
     call coefficients(x, s, c, t)
-    tangent(1,1) = 1 - t*(psi(2)*psi(2) + psi(3)*psi(3))
-    tangent(2,2) = 1 - t*(psi(1)*psi(1) + psi(3)*psi(3))
-    tangent(3,3) = 1 - t*(psi(1)*psi(1) + psi(2)*psi(2))
-    tangent(2,1) = t*psi(1)*psi(2) - c*psi(3)
-    tangent(1,2) = t*psi(1)*psi(2) + c*psi(3)
-    tangent(3,1) = t*psi(1)*psi(3) + c*psi(2)
-    tangent(1,3) = t*psi(1)*psi(3) - c*psi(2)
-    tangent(3,2) = t*psi(2)*psi(3) - c*psi(1)
-    tangent(2,3) = t*psi(2)*psi(3) + c*psi(1)
+    call polynomial(psi, -c, t, tangent)
   end subroutine exponential_tangent
 
   !> Largest entry of |Q^T Q - I|.

@@ -112,8 +112,7 @@ contains
     if (count == 0) return
     call look_at(tables, run, count, tables%work%known_one, tables%work%known_two, 1_i4)
     if (run%error /= 0) return
-    call update_rows(run%first, run%left, run%epsilon, run%time, tables%work%updates, run%patched /= averaged, tables%work, &
-      tables%found, tables%patches, tables%shapes, tables%state, tables%materials, tables%rows, lost)
+    call update_rows(run%first, run%left, run%epsilon, run%time, run%patched /= averaged, tables, lost)
     if (lost > 0) call keep_from(tables, run%first, run%left)
   end subroutine follow_contacts
 
@@ -259,9 +258,8 @@ contains
     integer(i4), intent(in) :: n, one(0:), two(0:), alive(0:), excluded(:,0:)
     integer(i4) :: created
 
-    call create_rows(run%left, n, run%epsilon, run%time, run%step_number, tables%work%updates, excluded, one, two, &
-      run%patched /= averaged, alive, tables%found, tables%patches, tables%shapes, tables%state, tables%materials, &
-      tables%rows, created)
+    call create_rows(run%left, n, run%epsilon, run%time, run%step_number, excluded, one, two, run%patched /= averaged, alive, &
+      tables, created)
     if (run%left + created > size(tables%rows%id)) then
       run%outcome = rows_lack
       run%needed = run%left + created

@@ -5,8 +5,9 @@ module contacts
     bonded => surface_model_cohesive, sphere => primitive_sphere, ellipsoid => primitive_ellipsoid
   use body_state, only: bodies_and_triples
   use contact_record, only: contact_place
+  use detection_state, only: detection_tables
   use polyhedra, only: shape_tables
-  use state_tables, only: constraint_table, surface_material_table, narrow_result, patch_result, workspace
+  use state_tables, only: constraint_table, surface_material_table
   implicit none
   private
   public :: update_rows, create_rows, keep_rows, deepest_row, frame, referential, is_excluded
@@ -26,26 +27,23 @@ contains
   !> model 'COHESIVE' keep their area and surfaces, too; their gap is that of their two points.
   !>
   !>   first, last     rows first <= k < last are contacts
-  !>   epsilon, time, now   geometric epsilon; time at the start of the step; number of the last update of shapes
+  !>   epsilon, time   geometric epsilon; time at the start of the step
   !>   patched         whether contacts have patches
-  !>   work            `result_of`: for each row from `first` the result of the contact; -1: the contact stays unchanged;
+  !>
+  !> Of `tables`:
+  !>
+  !>   work            `updates`: number of the last update of shapes;
+  !>                   `result_of`: for each row from `first` the result of the contact; -1: the contact stays unchanged;
   !>                   `keep`: for each row from `first`, out; 1: the contact stays
-  !>   results, patches   results of the narrow phase, and of `contact_patch`
+  !>   found, patches  results of the narrow phase, and of `contact_patch`
   !>   rows            point, other_point, master_point, slave_point, base, rounding, carriers, gap, area, surface,
   !>                   material, cohesion, evaluated: out
   !>   lost            number of contacts that do not stay
-  subroutine update_rows(first, last, epsilon, time, now, patched, work, results, patches, shapes, state, materials, rows, lost)
-    logical, intent(in) :: patched
-    type(workspace), intent(in) :: work
-    type(narrow_result), intent(in) :: results
-    type(patch_result), intent(in) :: patches
-    type(shape_tables), intent(in) :: shapes
-    type(bodies_and_triples), intent(in) :: state
-    type(surface_material_table), intent(in) :: materials
-    type(constraint_table), intent(in) :: rows
+  subroutine update_rows(first, last, epsilon, time, patched, tables, lost)
     integer(i4), intent(in) :: first, last
-    integer(i8), intent(in) :: now
     real(dp), intent(in) :: epsilon, time
+    logical, intent(in) :: patched
+    type(detection_tables), intent(inout) :: tables   !< its columns change
     integer(i4), intent(out) :: lost
     integer(i4) :: count
     integer :: k, r, m, s
@@ -53,6 +51,8 @@ contains
     type(contact_place) :: at
 
     count = 0
+    associate (work => tables%work, results => tables%found, patches => tables%patches, state => tables%state, &
+               materials => tables%materials, rows => tables%rows)
     !$omp parallel do if (last - first > parallel_from) schedule(static) private(r, m, s, cohesive, found, bond, at) &
     !$omp reduction(+:count)
     do k = first, last - 1
@@ -79,7 +79,7 @@ contains
         count = count + 1
         cycle
       end if
-      rows%evaluated(k) = merge(now, -1_i8, found .and. .not. cohesive)
+      rows%evaluated(k) = merge(work%updates, -1_i8, found .and. .not. cohesive)
       if (bond .and. results%status(r) == 1) call frame(results%normal(:,r), epsilon, rows%base(:,:,k))
       if (found .and. .not. bond) then
         if (any(rows%surface(:,k) /= results%surface(:,r))) then
@@ -88,7 +88,7 @@ contains
           rows%cohesion(k) = merge(materials%cohesion(rows%material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
         end if
         call frame(results%normal(:,r), epsilon, rows%base(:,:,k))
-        call note_curvature(shapes, rows, k)
+        call note_curvature(tables%shapes, rows, k)
         rows%gap(k) = at%gap
         rows%area(k) = at%area
       end if
@@ -102,37 +102,29 @@ contains
         call referential(state, s, at%slave, rows%slave_point(:,k))
       end if
     end do
+    end associate
     lost = count
   end subroutine update_rows
 
   !> Appends the contacts among candidate pairs, in the order of the pairs.
   !>
   !>   last            number of rows in use; new ones follow
-  !>   patched, results, patches   see `update_rows`
   !>   alive           (:) bits of slots of a pair that already have rows (only with patches)
   !>   count           number of candidate pairs
-  !>   epsilon, time, step_number, now   geometric epsilon; time and number of the step; number of the last update of shapes
+  !>   epsilon, time, step_number   geometric epsilon; time and number of the step
   !>   excluded        (2,:) pairs of surface identifiers (lower, higher) between which there is no contact
   !>   first, second   (:) primitive rows of the pairs
-  !>   rows            all columns that contacts have, of new rows, out
+  !>   tables          see `update_rows`; `rows`: all columns that contacts have, of new rows, out
   !>   created         number of contacts; if they do not fit, nothing is written: enlarge and call again
   !>
   !> See `update_rows` for other arguments.  New contacts start without reaction; only those of the time 0
   !> have cohesion.  Identifiers are given by the caller.
-  subroutine create_rows(last, count, epsilon, time, step_number, now, excluded, first, second, patched, alive, results, &
-      patches, shapes, state, materials, rows, created)
-    integer(i4), intent(in) :: excluded(:,0:), first(0:), second(0:), alive(0:)
-    logical, intent(in) :: patched
-    type(narrow_result), intent(in) :: results
-    type(patch_result), intent(in) :: patches
-    type(shape_tables), intent(in) :: shapes
-    type(bodies_and_triples), intent(in) :: state
-    type(surface_material_table), intent(in) :: materials
-    type(constraint_table), intent(in) :: rows
-    integer(i4), intent(in) :: last, count
-    integer(i8), intent(in) :: now
+  subroutine create_rows(last, count, epsilon, time, step_number, excluded, first, second, patched, alive, tables, created)
+    integer(i4), intent(in) :: last, count, excluded(:,0:), first(0:), second(0:), alive(0:)
     real(dp), intent(in) :: epsilon, time
     integer(i8), intent(in) :: step_number
+    logical, intent(in) :: patched
+    type(detection_tables), intent(inout) :: tables   !< its columns change
     integer(i4), intent(out) :: created
     integer(i4), allocatable :: pair(:)
     integer(i4) :: slots
@@ -141,6 +133,8 @@ contains
 
     allocate (pair(0:max(merge(4, 1, patched)*count, 1)-1))
     created = 0
+    associate (results => tables%found, patches => tables%patches, shapes => tables%shapes, state => tables%state, &
+               materials => tables%materials, rows => tables%rows)
     do c = 0, count - 1
       if (results%status(c) /= 1) cycle
       if (is_excluded(results%surface(:,c), excluded)) cycle
@@ -168,7 +162,7 @@ contains
       rows%master(k) = m
       rows%kind(k) = contact_kind
       rows%birth(k) = step_number
-      rows%evaluated(k) = now
+      rows%evaluated(k) = tables%work%updates
       call frame(results%normal(:,c), epsilon, rows%base(:,:,k))
       call note_curvature(shapes, rows, k)
       rows%gap(k) = at%gap
@@ -190,6 +184,7 @@ contains
       rows%merit(k) = 0.0_dp
       rows%residual(k) = 0.0_dp
     end do
+    end associate
   end subroutine create_rows
 
   !> Notes what determines how the gap of contact k changes when its bodies turn (module turning_contacts): radii of curvature, and

@@ -10,10 +10,9 @@
 module drive_rows
   use kinds, only: dp, i4
   use kind_numbers, only: frame_between_points, motor_rate, motor_coordinate, motor_effort, motor_called
-  use contact_iterations, only: status_solved, status_failed
   use diagonal_block, only: block_size
   use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: row_family, constraint_data, carry, normal_line
   use row_norms, only: inverse_nn
   implicit none
   private
@@ -144,8 +143,7 @@ contains
     logical :: held
 
     call solution(w(3,3), law, b(3), u, normal, held)
-    status = merge(status_solved, status_failed, abs(normal) <= huge(1.0_dp))
-    if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
+    call carry(normal, r, status)
   end subroutine solve_drive
 
   !> Solves U = b + w R; `held`: U is a rate at which the law is set-valued; else R = -(c' + k U) there.
@@ -215,19 +213,12 @@ contains
     real(dp) :: right, force
     logical :: held
 
-    x = 0.0_dp
-    y = 0.0_dp
-    y(1,1) = 1.0_dp
-    y(2,2) = 1.0_dp
-    rhs(1:2) = -r(1:2)
     call solution(w(3,3), law, u(3) - w(3,3)*r(3), right, force, held)
     if (held) then
-      x(3,3) = 1.0_dp
-      rhs(3) = right - u(3)
+      call normal_line(1.0_dp, 0.0_dp, right - u(3), r, x, y, rhs)
     else
-      x(3,3) = w(3,3)*law(l_slope)
-      y(3,3) = w(3,3)
-      rhs(3) = w(3,3)*(force - law(l_slope)*(u(3) - right) - r(3))
+      force = force - law(l_slope)*(u(3) - right)   ! of the line at U
+      call normal_line(w(3,3)*law(l_slope), w(3,3), w(3,3)*(force - r(3)), r, x, y, rhs)
     end if
   end subroutine linearise_drive
 

@@ -6,7 +6,7 @@ module joint_rows
   use contact_iterations, only: solve3, status_solved, status_failed
   use diagonal_block, only: block_size
   use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data, identity
+  use row_family_base, only: row_family, constraint_data, identity, carry, normal_line
   use row_norms, only: weighted, inverse_nn
   implicit none
   private
@@ -178,8 +178,7 @@ contains
     real(dp) :: normal
 
     normal = -b(3)/w(3,3)
-    status = merge(status_solved, status_failed, abs(normal) <= huge(1.0_dp))
-    if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
+    call carry(normal, r, status)
   end subroutine solve_direction
 
   pure subroutine measure_direction(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
@@ -198,12 +197,7 @@ contains
     class(direction_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
-    x = 0.0_dp
-    y = 0.0_dp
-    y(1,1) = 1.0_dp
-    y(2,2) = 1.0_dp
-    x(3,3) = 1.0_dp
-    rhs = [-r(1), -r(2), law(l_target+2) - u(3)]
+    call normal_line(1.0_dp, 0.0_dp, law(l_target+2) - u(3), r, x, y, rhs)
   end subroutine linearise_direction
 
   !> Energy of a prescribed velocity, as Solfec-1.0 counts it.

@@ -3,10 +3,9 @@ module link_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_fixdir, start_impact => joint_start_impact, start_struck => joint_start_struck, &
     start_halved => joint_start_halved
-  use contact_iterations, only: status_solved, status_failed
   use diagonal_block, only: block_size
   use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: row_family, constraint_data, carry, normal_line
   use row_norms, only: inverse_nn
   implicit none
   private
@@ -63,8 +62,7 @@ contains
     real(dp) :: normal
 
     normal = link_reaction(w(:,3), law(l_link:l_link+2), law(l_length), options%half_step, b)
-    status = merge(status_solved, status_failed, abs(normal) <= huge(1.0_dp))
-    if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
+    call carry(normal, r, status)
   end subroutine solve_link
 
   !> R_N of a rigid link with the length d at the end of the step, |y + k (b + W_N R_N)| = d; of two solutions the
@@ -107,13 +105,10 @@ contains
     class(link_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+    real(dp) :: target
 
-    x = 0.0_dp
-    y = 0.0_dp
-    y(1,1) = 1.0_dp
-    y(2,2) = 1.0_dp
-    x(3,3) = 1.0_dp
-    rhs = [-r(1), -r(2), linked_velocity(law(l_link:l_link+2), law(l_length), half_step, u) - u(3)]
+    target = linked_velocity(law(l_link:l_link+2), law(l_length), half_step, u)
+    call normal_line(1.0_dp, 0.0_dp, target - u(3), r, x, y, rhs)
   end subroutine linearise_link
 
   !> Normal velocity that gives a link its length at the end of the step, |y + k U| = d with the given U_T; zero if the

@@ -1,13 +1,14 @@
 !> The procedures that solvers need of a family of rows, that is of constraints with one law.  solfec/kinds.py lists the families.
 module row_family_base
   use kinds, only: dp, i4
+  use contact_iterations, only: status_solved, status_failed
   use diagonal_block, only: block_size
   use kind_numbers, only: frame_kept
   use row_block, only: law_size, row_options
   use state_tables, only: constraint_table, surface_material_table
   implicit none
   private
-  public :: row_family, constraint_data, identity
+  public :: row_family, constraint_data, identity, carry, normal_line
 
   real(dp), parameter :: identity(3,3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
 
@@ -92,6 +93,28 @@ module row_family_base
   end interface
 
 contains
+
+  !> Sets the reaction of a row without tangential ones, unless its normal component is not finite.
+  pure subroutine carry(normal, r, status)
+    real(dp), intent(in) :: normal
+    real(dp), intent(inout) :: r(3)
+    integer(i4), intent(out) :: status
+
+    status = merge(status_solved, status_failed, abs(normal) <= huge(1.0_dp))
+    if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
+  end subroutine carry
+
+  !> Newton's linear system (`linearise`) of a row without tangential reactions: R_T = 0, and  slope (W dR)_N + weight dR_N = right.
+  pure subroutine normal_line(slope, weight, right, r, x, y, rhs)
+    real(dp), intent(in) :: slope, weight, right, r(3)
+    real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+
+    x = 0.0_dp
+    x(3,3) = slope
+    y = identity
+    y(3,3) = weight
+    rhs = [-r(1), -r(2), right]
+  end subroutine normal_line
 
   !> Replaces kind and law of a row by those that the Newton solver takes; by default they stay.
   pure subroutine as_it_is_assembled(self, normal_v, half_step, step, kind, law)

@@ -1,10 +1,10 @@
 !> Springs between two points (docs/language-objects.md, PUT_SPRING): those with a tabulated curve, and those whose force a Python function gives.
 module spring_families
   use kinds, only: dp, i4
-  use contact_iterations, only: status_solved, status_failed
+  use contact_iterations, only: status_solved
   use diagonal_block, only: block_size
   use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: row_family, constraint_data, carry, normal_line
   use row_norms, only: inverse_nn
   use spring_law, only: window, s_target, s_mean, s_dashpot, s_reach, s_implicit, spring_reaction, spring_error, step_force, stopped
   implicit none
@@ -49,8 +49,7 @@ contains
     real(dp) :: normal
 
     normal = spring_reaction(w(3,3), block(1:2*window), law, b(3))
-    status = merge(status_solved, status_failed, abs(normal) <= huge(1.0_dp))
-    if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
+    call carry(normal, r, status)
   end subroutine solve_spring
 
   pure subroutine measure_spring(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
@@ -75,19 +74,12 @@ contains
     real(dp) :: force, slope
     integer :: piece
 
-    x = 0.0_dp
-    y = 0.0_dp
-    y(1,1) = 1.0_dp
-    y(2,2) = 1.0_dp
-    rhs(1:2) = -r(1:2)
     if (stopped(law, u(3) - w(3,3)*r(3))) then
-      x(3,3) = 1.0_dp
-      rhs(3) = law(s_target) - u(3)
+      call normal_line(1.0_dp, 0.0_dp, law(s_target) - u(3), r, x, y, rhs)
     else
       call step_force(block(1:2*window), law, u(3), force, slope, piece)
-      x(3,3) = -w(3,3)*(law(s_reach)*slope - law(s_mean)*law(s_dashpot))
-      y(3,3) = w(3,3)
-      rhs(3) = w(3,3)*(force - r(3))
+      slope = law(s_reach)*slope - law(s_mean)*law(s_dashpot)
+      call normal_line(-w(3,3)*slope, w(3,3), w(3,3)*(force - r(3)), r, x, y, rhs)
     end if
   end subroutine linearise_spring
 

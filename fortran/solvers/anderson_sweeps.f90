@@ -8,9 +8,10 @@ module anderson_sweeps
   use contact_iterations, only: solve3
   use diagonal_block, only: block_size, b_friction, b_rho, exact_block, solve_contact
   use island_problem, only: cone_contact, cone_fixed, cone_normal, project_row, row_measure
+  use row_sums, only: row_sum
   implicit none
   private
-  public :: sweep_island, measure_rows, row_velocity, visit_row
+  public :: sweep_island, measure_rows, visit_row
 
   integer(i4), parameter :: most_columns = 10         !< largest window
   real(dp), parameter :: growth = 2.0_dp              !< of |f|, at which an accelerated iterate is dropped
@@ -102,7 +103,7 @@ contains
     owed = 0.0_dp
     do i = 0, n - 1
       a = rows(i)
-      b = row_velocity(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
+      b = row_sum(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
       call visit_row(kind(a), diagonal(:,:,a), block(:,a), b, r(:,a), x)
       fresh = x - r(:,a)
       scale = (diagonal(1,1,a) + diagonal(2,2,a) + diagonal(3,3,a))/3.0_dp
@@ -242,7 +243,7 @@ contains
     other = 0.0_dp
     do i = 0, n - 1
       a = rows(i)
-      u = row_velocity(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a)) &
+      u = row_sum(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a)) &
           + diagonal(:,1,a)*r(1,a) + diagonal(:,2,a)*r(2,a) + diagonal(:,3,a)*r(3,a)
       call row_measure(kind(a), block(b_friction,a), block(b_rho,a), u, r(:,a), first, second)
       total = total + first
@@ -251,26 +252,6 @@ contains
     if (unscaled) total = max(total, other)
     residual = sqrt(total)
   end subroutine measure_rows
-
-  !> Velocity b + sum of W_ab R_b over off-diagonal blocks first .. last-1.
-  pure function row_velocity(first, last, column, off_diagonal, r, b) result(u)
-    integer(i4), intent(in) :: first, last
-    integer(i4), intent(in) :: column(0:*)
-    real(dp), intent(in) :: off_diagonal(3,3,0:*), r(3,0:*), b(3)
-    real(dp) :: u(3), x1(3), x2(3), x3(3)
-    integer(i4) :: k, c
-
-    x1 = b
-    x2 = 0.0_dp
-    x3 = 0.0_dp
-    do k = first, last - 1
-      c = column(k)
-      x1 = x1 + off_diagonal(:,1,k)*r(1,c)
-      x2 = x2 + off_diagonal(:,2,k)*r(2,c)
-      x3 = x3 + off_diagonal(:,3,k)*r(3,c)
-    end do
-    u = x1 + (x2 + x3)
-  end function row_velocity
 
   !> Sum of a.b over rows, weighted by the mean diagonal of W, so that forces on light and heavy bodies count alike.
   pure function weighted_product(n, rows, diagonal, a, b) result(total)

@@ -379,28 +379,35 @@ contains
     integer(i4) :: s, i, m, first
 
     do s = 0, factor%fronts - 1
-      first = factor%node_ptr(s)
-      m = factor%node_ptr(s+1) - first
-      do i = 0, m - 1
-        factor%x(3*i:3*i+2) = p(:,factor%node(first+i))
-      end do
+      call load_front(factor, s, p, first, m)
       call forward(3*m, 3*factor%pivots(s), factor%value(factor%value_ptr(s)), factor%x)
       do i = 0, m - 1
         p(:,factor%node(first+i)) = factor%x(3*i:3*i+2)
       end do
     end do
     do s = factor%fronts - 1, 0, -1
-      first = factor%node_ptr(s)
-      m = factor%node_ptr(s+1) - first
-      do i = 0, m - 1
-        factor%x(3*i:3*i+2) = p(:,factor%node(first+i))
-      end do
+      call load_front(factor, s, p, first, m)
       call backward(3*m, 3*factor%pivots(s), factor%value(factor%value_ptr(s)), factor%x)
       do i = 0, factor%pivots(s) - 1
         p(:,factor%node(first+i)) = factor%x(3*i:3*i+2)
       end do
     end do
   end subroutine solve_bodies
+
+  !> Copies the triples of front s, `m` from `first` on, from p to the factor's work space x.
+  pure subroutine load_front(factor, s, p, first, m)
+    type(body_lu), intent(inout) :: factor
+    integer(i4), intent(in) :: s
+    real(dp), intent(in) :: p(3,0:*)
+    integer(i4), intent(out) :: first, m
+    integer(i4) :: i
+
+    first = factor%node_ptr(s)
+    m = factor%node_ptr(s+1) - first
+    do i = 0, m - 1
+      factor%x(3*i:3*i+2) = p(:,factor%node(first+i))
+    end do
+  end subroutine load_front
 
   pure subroutine forward(m, k, value, x)
     integer(i4), intent(in) :: m, k

@@ -5,10 +5,11 @@ module part_newton
   use kinds, only: dp, i4, i8
   use momentum_messages, only: receive_momenta, send_momenta
   use newton_rows, only: linearise_row, soften_contacts, stepped
+  use row_sums, only: row_sum
   use row_tables, only: local_tables, open_local
   use state_tables, only: colour_messages, open_table
   use table_registry, only: table_open
-  use velocity_form, only: pulled, push
+  use velocity_form, only: push
   implicit none
   private
   public :: soften_rows, linearise_rows, spread_rows, multiply_rows, multiply_with_messages, precondition_rows, step_rows
@@ -132,7 +133,7 @@ contains
 
     do i = 1, count
       a = listed(i)
-      v = pulled(loc%rows%entry_ptr(a), loc%rows%entry_ptr(a+1), loc%entries%triple, loc%entries%operator, &
+      v = row_sum(loc%rows%entry_ptr(a), loc%rows%entry_ptr(a+1), loc%entries%triple, loc%entries%operator, &
                  loc%triples%momentum, none)
       y(:,i) = matmul(operator(:,:,1,i), v) + matmul(operator(:,:,2,i), x(:,i))
     end do

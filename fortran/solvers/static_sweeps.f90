@@ -11,10 +11,11 @@
 !> from there, sweeps with the term of De Saxce lead to the solution.
 module static_sweeps
   use kinds, only: dp, i4
-  use anderson_sweeps, only: measure_rows, row_velocity, visit_row
+  use anderson_sweeps, only: measure_rows, visit_row
   use contact_iterations, only: project_on_cone
   use diagonal_block, only: block_size, b_friction, b_rho
   use island_problem, only: cone_contact, project_row
+  use row_sums, only: row_sum
   implicit none
   private
   public :: hold_still
@@ -65,7 +66,7 @@ contains
       along = 0.0_dp
       do i = 0, n - 1
         a = rows(i)
-        b = row_velocity(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
+        b = row_sum(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
         if (kind(a) == cone_contact) then
           x = r(:,a)
           call visit_contact(diagonal(:,:,a), share*block(b_friction,a), block(b_rho,a), stage == coulomb, b, x)

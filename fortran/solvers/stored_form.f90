@@ -6,6 +6,7 @@ module stored_form
   use kind_numbers, only: contact_row => row_contact
   use row_block, only: law_size, row_options, sweep_figures, count_driving
   use row_families, only: solve_row
+  use row_sums, only: row_sum
   use rolling_rows, only: b_normal
   implicit none
   private
@@ -25,7 +26,7 @@ contains
 
     !$omp parallel do if (n > parallel_from) schedule(static)
     do a = 0, n - 1
-      u(:,a) = neighbours(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, b(:,a)) &
+      u(:,a) = row_sum(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, b(:,a)) &
                + matmul(diagonal(:,:,a), reaction(:,a))
     end do
     !$omp end parallel do
@@ -58,7 +59,7 @@ contains
     whole = 0.0_dp
     sums = 0.0_dp
     do a = first, last, stride
-      b = neighbours(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, free(:,a))
+      b = row_sum(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, free(:,a))
       solved = .false.
       if (kind(a) == contact_row .and. solver == 0) then
         call visit_contact(block(:,a), b, r, solved, postponed)
@@ -83,24 +84,4 @@ contains
     end do
     found = sweep_figures([moved, sums(1)], [whole, sums(2)], postponed, counts, failed)
   end subroutine stored_sweep
-
-  !> b + sum of W_ab R_b over blocks first .. last-1; nine independent sums, so that none waits for another.
-  pure function neighbours(first, last, column, off_diagonal, reaction, b) result(u)
-    integer(i4), intent(in) :: first, last
-    integer(i4), intent(in) :: column(0:*)
-    real(dp), intent(in) :: off_diagonal(3,3,0:*), reaction(3,0:*), b(3)
-    real(dp) :: u(3), x1(3), x2(3), x3(3)
-    integer :: k, c
-
-    x1 = b
-    x2 = 0.0_dp
-    x3 = 0.0_dp
-    do k = first, last - 1
-      c = column(k)
-      x1 = x1 + off_diagonal(:,1,k)*reaction(1,c)
-      x2 = x2 + off_diagonal(:,2,k)*reaction(2,c)
-      x3 = x3 + off_diagonal(:,3,k)*reaction(3,c)
-    end do
-    u = x1 + (x2 + x3)
-  end function neighbours
 end module stored_form

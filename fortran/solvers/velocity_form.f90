@@ -10,10 +10,11 @@ module velocity_form
   use kind_numbers, only: contact_row => row_contact
   use row_block, only: law_size, row_options, sweep_figures, count_driving
   use row_families, only: solve_row
+  use row_sums, only: row_sum
   use rolling_rows, only: b_normal
   implicit none
   private
-  public :: gather_momenta, listed_sweep, momentum_velocities, pulled, push, velocity_sweep
+  public :: gather_momenta, listed_sweep, momentum_velocities, push, velocity_sweep
 
   integer, parameter :: parallel_from = 500   !< rows from which threads pay
 
@@ -44,7 +45,7 @@ contains
 
     !$omp parallel do if (n > parallel_from) schedule(static)
     do a = 0, n - 1
-      u(:,a) = pulled(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, b(:,a))
+      u(:,a) = row_sum(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, b(:,a))
     end do
     !$omp end parallel do
   end subroutine momentum_velocities
@@ -77,7 +78,7 @@ contains
     sums = 0.0_dp
     do a = first, last, stride
       old = reaction(:,a)
-      b = pulled(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, free(:,a))
+      b = row_sum(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, free(:,a))
       solved = .false.
       if (kind(a) == contact_row) then
         b = b - block_product(block(:,a), old)
@@ -136,26 +137,6 @@ contains
       failed = max(failed, found%failed)
     end do
   end subroutine listed_sweep
-
-  !> b + sum of H' p over entries first .. last-1.
-  pure function pulled(first, last, triple, entry, momentum, b) result(u)
-    integer(i4), intent(in) :: first, last
-    integer(i4), intent(in) :: triple(0:*)
-    real(dp), intent(in) :: entry(3,3,0:*), momentum(3,0:*), b(3)
-    real(dp) :: u(3), x1(3), x2(3), x3(3)
-    integer :: e, t
-
-    x1 = b
-    x2 = 0.0_dp
-    x3 = 0.0_dp
-    do e = first, last - 1
-      t = triple(e)
-      x1 = x1 + entry(:,1,e)*momentum(1,t)
-      x2 = x2 + entry(:,2,e)*momentum(2,t)
-      x3 = x3 + entry(:,3,e)*momentum(3,t)
-    end do
-    u = x1 + (x2 + x3)
-  end function pulled
 
   !> Adds H'^T r to p over entries first .. last-1.
   pure subroutine push(first, last, triple, entry, r, momentum)

@@ -201,36 +201,37 @@ contains
     integer(i4), intent(in) :: order(0:*), lower_ptr(0:*), lower(0:*), upper_ptr(0:*), upper(0:*)
     real(dp), intent(in) :: l(3,3,0:*), u(3,3,0:*), inverse(3,3,0:*), b(3,0:*)
     real(dp), intent(inout) :: y(3,0:*), x(3,0:*)     !< y: work space, in the order of elimination
-    real(dp) :: s1(3), s2(3), s3(3)
-    integer(i4) :: i, p, k
+    real(dp) :: s(3)
+    integer(i4) :: i
 
     do i = 0, n - 1
-      s1 = b(:,order(i))
-      s2 = 0.0_dp
-      s3 = 0.0_dp
-      do p = lower_ptr(i), lower_ptr(i+1) - 1
-        k = lower(p)
-        s1 = s1 - l(:,1,p)*y(1,k)
-        s2 = s2 - l(:,2,p)*y(2,k)
-        s3 = s3 - l(:,3,p)*y(3,k)
-      end do
-      y(:,i) = s1 + (s2 + s3)
+      y(:,i) = rest(lower_ptr(i), lower_ptr(i+1), lower, l, y, b(:,order(i)))
     end do
     do i = n - 1, 0, -1
-      s1 = y(:,i)
-      s2 = 0.0_dp
-      s3 = 0.0_dp
-      do p = upper_ptr(i), upper_ptr(i+1) - 1
-        k = upper(p)
-        s1 = s1 - u(:,1,p)*y(1,k)
-        s2 = s2 - u(:,2,p)*y(2,k)
-        s3 = s3 - u(:,3,p)*y(3,k)
-      end do
-      s1 = s1 + (s2 + s3)
-      y(:,i) = inverse(:,1,i)*s1(1) + inverse(:,2,i)*s1(2) + inverse(:,3,i)*s1(3)
+      s = rest(upper_ptr(i), upper_ptr(i+1), upper, u, y, y(:,i))
+      y(:,i) = inverse(:,1,i)*s(1) + inverse(:,2,i)*s(2) + inverse(:,3,i)*s(3)
       x(:,order(i)) = y(:,i)
     end do
   end subroutine substitute
+
+  !> b - sum of block p times y(column(p)) over p = first .. last-1; nine independent sums, so that none waits for another.
+  pure function rest(first, last, column, block, y, b) result(s)
+    integer(i4), intent(in) :: first, last, column(0:*)
+    real(dp), intent(in) :: block(3,3,0:*), y(3,0:*), b(3)
+    real(dp) :: s(3), s2(3), s3(3)
+    integer(i4) :: p, k
+
+    s = b
+    s2 = 0.0_dp
+    s3 = 0.0_dp
+    do p = first, last - 1
+      k = column(p)
+      s = s - block(:,1,p)*y(1,k)
+      s2 = s2 - block(:,2,p)*y(2,k)
+      s3 = s3 - block(:,3,p)*y(3,k)
+    end do
+    s = s + (s2 + s3)
+  end function rest
 
   !> Inverts a 3x3 block by cofactors; not `regular` if the determinant is negligible against its terms or not finite.
   pure subroutine invert(a, inverse, regular)

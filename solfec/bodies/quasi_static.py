@@ -16,7 +16,7 @@ from .. import _kernels
 from ..tables import opened
 from . import finite_element_motion
 from .failures import raise_failure
-from .finite_elements import compiled, within_step
+from .finite_elements import FiniteElements, compiled, within_step
 from .implicit import implicit_of, implicit_of_step
 from .loads import Loads
 from .table import BodyTable
@@ -55,15 +55,19 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     deformable, status = _begin_rigid(bodies.handles, loaded, step, gravity)
     opened(status)
     if elements.count:
-        failed, status = _begin_nodes(bodies.handles, elements.handle)
-        opened(status)
-        if failed >= 0:
-            raise_failure(bodies, NOT_FINITE, int(elements.rows[failed]))
-        failure, row = finite_element_motion.follow(elements, bodies)
-        if failure:
-            raise_failure(bodies, failure, row)
+        _follow_nodes(bodies, elements, NOT_FINITE, *_begin_nodes(bodies.handles, elements.handle))
         finite_element_motion.kick(elements, bodies, gravity, step, False)
     predict_implicit(bodies, gravity, step, deformable)
+
+
+def _follow_nodes(bodies: BodyTable, elements: FiniteElements, failure: int, failed: int, status: int) -> None:
+    """Raise `failure` of element body `failed`, or -1; else update rotations and displacements to the present configuration."""
+    opened(status)
+    if failed >= 0:
+        raise_failure(bodies, failure, int(elements.rows[failed]))
+    failure, row = finite_element_motion.follow(elements, bodies)
+    if failure:
+        raise_failure(bodies, failure, row)
 
 
 def predict_implicit(bodies: BodyTable, gravity: np.ndarray, step: float, count: int) -> None:
@@ -98,13 +102,7 @@ def correct(bodies: BodyTable, step: float) -> None:
     if implicit.reduced:
         implicit.reduced.react(bodies, step)
     if elements.count:
-        failed, status = _finish_nodes(bodies.handles, elements.handle, step)
-        opened(status)
-        if failed >= 0:
-            raise_failure(bodies, BAD_REACTION, int(elements.rows[failed]))
-        failure, row = finite_element_motion.follow(elements, bodies)
-        if failure:
-            raise_failure(bodies, failure, row)
+        _follow_nodes(bodies, elements, BAD_REACTION, *_finish_nodes(bodies.handles, elements.handle, step))
         elements.reduced.represent(bodies, whole=True)
         finite_element_motion.store_internal_energy(elements, bodies)
     if implicit.pseudo_rigid:

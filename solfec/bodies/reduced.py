@@ -271,13 +271,13 @@ class ReducedBodies(Record):
         velo = bodies.triples.velo[:, bodies.velo_slice(row)]
         reduced = velo[:, int(bodies.node_count[row]) :].T
         reduced[:] = np.concatenate([values, np.zeros(reduced.size - len(values))]).reshape(-1, 3)
-        opened(_motion.nodal_velocities(bodies.handles, self.fe.handle, self.handle, self.place(row)))
+        opened(_motion.reduced_velocities(bodies.handles, self.fe.handle, self.handle, self.place(row), 1))
 
     def project_velocities(self, bodies: BodyTable, row: int) -> None:
         """Project nodal velocities on the base; parts that it cannot represent are lost."""
         i = self.place(row)
-        opened(_motion.reduced_velocities(bodies.handles, self.fe.handle, self.handle, i))
-        opened(_motion.nodal_velocities(bodies.handles, self.fe.handle, self.handle, i))
+        opened(_motion.reduced_velocities(bodies.handles, self.fe.handle, self.handle, i, 0))
+        opened(_motion.reduced_velocities(bodies.handles, self.fe.handle, self.handle, i, 1))
 
 
 def _held_motions(base, mass: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -28,6 +28,14 @@ def particle_or_ground(model: Model, value, name: str) -> int:
     return -1 if checks.integer(value, name) == -1 else particle(model, value, name)
 
 
+def two_particles(model: Model, part1, part2) -> tuple[int, int]:
+    """Check the numbers of two different particles that something connects; the second may be -1, the ground."""
+    particles = particle(model, part1, "part1"), particle_or_ground(model, part2, "part2")
+    if particles[0] == particles[1]:
+        raise BadValue(f"'part1' and 'part2' are the same particle {particles[0]}")
+    return particles
+
+
 def material(model: Model, value, name: str = "material") -> int:
     """Check the number of a material."""
     return row(value, name, len(model.materials), "MATERIAL")

@@ -53,9 +53,7 @@ def TORSION_SPRING(
         Number of the torsion spring.
     """
     model = current()
-    particles = arguments.particle(model, part1, "part1"), arguments.particle_or_ground(model, part2, "part2")
-    if particles[0] == particles[1]:
-        raise BadValue(f"'part1' and 'part2' are the same particle {particles[0]}")
+    particles = arguments.two_particles(model, part1, part2)
     z, x = arguments.unit(zdir, "zdir"), arguments.unit(xdir, "xdir")
     if abs(z @ x) > 1e-6:
         raise BadValue("'zdir' and 'xdir' must be at right angles")
@@ -114,9 +112,7 @@ def BALL_JOINT(part1: int, point: Vector, part2: int = -1) -> int:
         Number of the joint.
     """
     model = current()
-    particles = arguments.particle(model, part1, "part1"), arguments.particle_or_ground(model, part2, "part2")
-    if particles[0] == particles[1]:
-        raise BadValue(f"'part1' and 'part2' are the same particle {particles[0]}")
+    particles = arguments.two_particles(model, part1, part2)
     place = np.array(checks.vector(point, "point"))
     row = model.joints.append()
     model.joints.particle[:, row] = particles

@@ -68,9 +68,7 @@ def SPRING(
         Number of the spring.
     """
     model = current()
-    particles = arguments.particle(model, part1, "part1"), arguments.particle_or_ground(model, part2, "part2")
-    if particles[0] == particles[1]:
-        raise BadValue(f"'part1' and 'part2' are the same particle {particles[0]}")
+    particles = arguments.two_particles(model, part1, part2)
     first = np.array(checks.vector(point1, "point1"))
     kind, second, axis = geometry(first, geom2, direction, planar)
     columns = {"curve": model.add_curve(*arguments.table(spring, "spring")), **dashpot_columns(model, dashpot)}

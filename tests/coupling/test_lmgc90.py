@@ -12,6 +12,7 @@ from threading import Timer
 
 import numpy as np
 import pytest
+from other_codes import box, skip_unless_installed
 
 from solfec import (
     AUTO_SOLVER,
@@ -41,16 +42,7 @@ FRICTION, WEIGHT = 0.35, 64 * 9.81
 
 @pytest.fixture(scope="module")
 def installed():
-    """Skip tests that need LMGC90 where it is missing."""
-    with lmgc90.helper() as process:
-        try:
-            process.call("hello")
-        except SolfecError as error:
-            pytest.skip(str(error))
-
-
-def box(x, y, z, a, b, c):
-    return HULL([number for up in (0, c) for u, v in [(0, 0), (a, 0), (a, b), (0, b)] for number in (x + u, y + v, z + up)], 1, 1)
+    skip_unless_installed(lmgc90.helper)
 
 
 def pulled(pull, output=None, contacts="MANIFOLD", gravity=(0, 0, -9.81)):

@@ -11,6 +11,7 @@ from threading import Timer
 
 import numpy as np
 import pytest
+from other_codes import box, skip_unless_installed
 
 from solfec import (
     AUTO_SOLVER,
@@ -39,16 +40,7 @@ INPUTS = Path(__file__).parents[2] / "inp" / "cross-check"
 
 @pytest.fixture(scope="module")
 def installed():
-    """Skip tests that need Siconos' kernel where it is missing."""
-    with siconos_kernel.helper() as process:
-        try:
-            process.call("hello")
-        except SolfecError as error:
-            pytest.skip(str(error))
-
-
-def box(x, y, z, a, b, c):
-    return HULL([number for up in (0, c) for u, v in [(0, 0), (a, 0), (a, b), (0, b)] for number in (x + u, y + v, z + up)], 1, 1)
+    skip_unless_installed(siconos_kernel.helper)
 
 
 def table(friction=0.3, restitution=0.0, gravity=(0, 0, -9.81), step=1e-3, output=None, contacts="CLASSIC"):

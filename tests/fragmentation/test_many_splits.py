@@ -99,15 +99,6 @@ def test_a_thousand_splits_do_not_slow_down_a_run_nor_fill_memory(kind, tmp_path
     assert 4096 * (pages[-1] - pages[2]) < 700 * 5e3, pages
 
 
-@pytest.fixture
-def one_thread():
-    """Processor time of several threads is that of all."""
-    before = int(_kernels.threads.get_threads())
-    _kernels.threads.set_threads(1)
-    yield
-    _kernels.threads.set_threads(before)
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_thread")
 @pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")

@@ -2,18 +2,12 @@
 
 import pytest
 
-from solfec.language import session
-from solfec.parmec import files, model
+from solfec.parmec import files
 
 
 @pytest.fixture(autouse=True)
-def empty_model(tmp_path, monkeypatch):
-    """Start with an empty model, and restore the previous one afterwards."""
-    monkeypatch.chdir(tmp_path)
-    before, session_before = model.begin(None), session.begin(session.Session())
-    yield
-    model.begin(before)
-    session.begin(session_before)
+def begin_empty(empty_models):
+    """Give every test what `empty_models` does."""
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import os
 import sys
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 from standin import StandIn
@@ -15,21 +14,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
 
 import models  # noqa: E402
 import results as benchmark  # noqa: E402  (benchmarks/results.py)
+from machine import best  # noqa: E402
 
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 
 COPIES = 30  # benchmarks/results.py measures 8 to 12 on a quiet machine
 STEPS = 3  # 1.3 to 1.8 are measured; 8 where each frame is appended to its datasets at once
-
-
-def least(function, repeat: int) -> float:
-    """Least processor time of several calls."""
-    times = []
-    for _ in range(repeat):
-        start = process_time()
-        function()
-        times.append(process_time() - start)
-    return min(times)
 
 
 def test_a_frame_of_ten_thousand_bodies_costs_a_few_copies_of_its_numbers(tmp_path):
@@ -39,8 +29,8 @@ def test_a_frame_of_ten_thousand_bodies_costs_a_few_copies_of_its_numbers(tmp_pa
         numbers, copy = np.ones(15_000_000 // 8), np.ones(15_000_000 // 8)
         ratios = []
         for _ in range(5):  # other programs take memory's time from both, not at once
-            seconds = least(lambda: writer.write_frame(model), 4)
-            ratios.append(seconds / least(lambda: np.copyto(copy, numbers), 4))
+            seconds = best(lambda: writer.write_frame(model), 4)
+            ratios.append(seconds / best(lambda: np.copyto(copy, numbers), 4))
             if ratios[-1] < COPIES:
                 break
     assert min(ratios) < COPIES
@@ -61,7 +51,7 @@ def test_a_frame_of_ten_bodies_costs_little_more_than_their_time_step(tmp_path):
 
         ratios = []
         for _ in range(5):
-            ratios.append(least(frames, 4) / least(steps, 4))
+            ratios.append(best(frames, 4) / best(steps, 4))
             if ratios[-1] < STEPS:
                 break
     assert min(ratios) < STEPS

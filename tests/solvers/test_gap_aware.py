@@ -155,6 +155,17 @@ def test_a_ball_struck_while_it_parts_makes_no_energy(make):
     assert kinetic(scene) <= 0.505 * (1 + 1e-9)
 
 
+def step_with_gaps(scene, solver, pairs, rows, gaps):
+    """Make a step in which contacts of unit balls have the given gaps, besides what the balls have moved."""
+    scene.predict()
+    moved = scene.centres[2]
+    for (upper, lower), row, gap in zip(pairs, rows, gaps, strict=True):
+        scene.constraints.gap[row] = gap + moved[upper] - moved[lower] - 1.0
+    scene.assemble()
+    solver.solve(scene.local)
+    scene.correct()
+
+
 @pytest.mark.parametrize("make", IMPACT_SOLVERS.values(), ids=list(IMPACT_SOLVERS))
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_a_stack_with_small_gaps_comes_to_rest(make, restitution):
@@ -167,13 +178,7 @@ def test_a_stack_with_small_gaps_comes_to_rest(make, restitution):
     rows = [scene.contact(upper, lower, scene.bodies.centre[:, upper] - (0, 0, 0.5), material=material) for upper, lower in pairs]
     start, fastest = np.array([1e-9, 1e-6, 3e-5, 2e-4]), 0.0
     for _ in range(300):
-        scene.predict()
-        moved = scene.centres[2]
-        for (upper, lower), row, gap in zip(pairs, rows, start, strict=True):
-            scene.constraints.gap[row] = gap + moved[upper] - moved[lower] - 1.0
-        scene.assemble()
-        make().solve(scene.local)
-        scene.correct()
+        step_with_gaps(scene, make(), pairs, rows, start)
         fastest = max(fastest, -scene.local.rows.V[2, : scene.local.n].min())
     assert abs(scene.linear).max() < 1e-6
     assert scene.constraints.view("gap").min() > -2e-6 - (STEP * fastest if restitution else 0.0)
@@ -191,11 +196,5 @@ def test_a_row_of_balls_with_gaps_shorter_than_the_way_of_a_step_hands_velocity_
         rows = [scene.contact(upper, lower, scene.bodies.centre[:, upper] - (0, 0, 0.5), material=material) for upper, lower in pairs]
         scene.linear[2, balls[0]] = 1.0
         for _ in range(40):
-            scene.predict()
-            moved = scene.centres[2]
-            for (upper, lower), row, gap in zip(pairs, rows, gaps, strict=True):
-                scene.constraints.gap[row] = gap + moved[upper] - moved[lower] - 1.0
-            scene.assemble()
-            make().solve(scene.local)
-            scene.correct()
+            step_with_gaps(scene, make(), pairs, rows, gaps)
         np.testing.assert_allclose(scene.linear[2, balls], [0, 0, 0, 0, 1], atol=1e-9)

@@ -6,8 +6,6 @@ os.environ["SOLFEC_GL_CHECK"] = "1"  # every call of OpenGL is checked
 
 import pytest
 
-from solfec import cli
-
 SCENE = """
 s = SOLFEC('DYNAMIC', 1E-3, 'out/scene')
 b = BULK_MATERIAL(s, 'KIRCHHOFF', young=1E7, poisson=0.3, density=1000.0, label='stone')
@@ -28,14 +26,9 @@ RUN(s, GAUSS_SEIDEL_SOLVER(1E-4, 1000), 0.02)
 
 
 @pytest.fixture(scope="session")
-def scene(tmp_path_factory):
+def scene(run_once):
     """Output directory of a run with bodies of all kinds of shapes."""
-    directory = tmp_path_factory.mktemp("scene")
-    (directory / "scene.py").write_text(SCENE)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(directory)
-        assert cli.main(["--quiet", "scene.py"]) == 0
-    return str(directory / "out" / "scene")
+    return str(run_once(SCENE) / "out" / "scene")
 
 
 @pytest.fixture
