@@ -129,7 +129,7 @@ class Edits:
         self.times[f"after {edit}"][-1] -= float(np.median(self.steps[-3:]))
 
     def insert(self, number: int) -> None:
-        self.newest = self.time("insert", insert, self.model, self.kind, KINDS[self.kind][0](self.count + number % 8))
+        self.newest = self.time("insert", insert, self.model, self.kind, KINDS[self.kind][0](self.count + number))
 
     def delete(self, number: int, total: int) -> None:
         victim = self.newest if number % 4 == 0 else int(self.model.bodies.id[1 + number * self.count // total])

@@ -13,6 +13,7 @@ import copy
 from array import array as typed_array
 from collections.abc import Collection
 from functools import cache
+from math import prod
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,9 +24,9 @@ from ._table_types import TABLES
 FEW_RECORDS = 400  # records for which copies that are faster row by row take longer to prepare than they save
 AT_ONCE = 4096  # records that are filled column by column before the next ones
 TYPE_CODES = {"i4": "i", "i8": "q", "f8": "d"}  # of the numbers of records
-FEW = 4  # runs of rows up to which they move one by one
 
 _bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
+_close_rows = _kernels.row_moves.close_rows
 _known_numbers: WeakKeyDictionary[type, tuple[dict, int]] = WeakKeyDictionary()  # number of each class, with its compared columns
 
 
@@ -92,18 +93,6 @@ class Gaps:
         self.start, self.stop = np.asarray(start, np.int64), np.asarray(stop, np.int64)
         self.shift = np.cumsum(self.stop - self.start)
         self.total = int(self.shift[-1]) if self.shift.size else 0
-        self._moves: dict = {}
-
-    def moves(self, n: int) -> tuple[int, list[tuple[int, int, int]], np.ndarray | None]:
-        """How `n` rows close up: how many are left; first row now and later, and number, of those behind each gap; the rows of all, if gaps are many."""
-        if n not in self._moves:
-            count = np.append(self.start[1:], n)[: len(self.stop)] - self.stop
-            listed = None
-            if len(count) > FEW:
-                listed = np.repeat(self.shift, count) + np.arange(self.start[0], n - self.total)
-            runs = list(zip(self.stop.tolist(), (self.stop - self.shift).tolist(), count.tolist()))
-            self._moves[n] = n - self.total, runs, listed
-        return self._moves[n]
 
     def rows(self, n: int) -> np.ndarray:
         """New row of each of `n` old ones; -1: it is gone."""
@@ -129,23 +118,17 @@ def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | N
     shift : ndarray (k,), optional
         What is taken from the values behind each gap: pointers into another table.
     """
-    if not column.flags.f_contiguous:
-        raise ValueError("only columns in Fortran's order close up")
-    rows, runs, listed = gaps.moves(n)
-    if listed is not None:
-        first = rows - len(listed)
-        column.T[first:rows] = column.T[listed]
-        if shift is not None:
-            column[..., first:rows] -= np.repeat(shift, [count for _, _, count in runs]).astype(column.dtype)
-    else:
-        flat = column.T.reshape(-1)  # numbers that move along a vector need no copy
-        width = flat.size // (column.shape[-1] or 1)
-        for k, (source, target, count) in enumerate(runs):
-            moved = flat[width * target : width * (target + count)]
-            moved[...] = flat[width * source : width * (source + count)]
-            if shift is not None:
-                moved -= shift[k]
-    refill(column[..., rows:n], fill)
+    if not column.flags.f_contiguous or (shift is not None and column.dtype != np.int32):
+        raise ValueError("only columns in Fortran's order close up, and only integers of four bytes are pointers")
+    if gaps.start.size:
+        shift = np.zeros(gaps.start.size, np.int64) if shift is None else shift
+        _close_rows(np.array([_place(column, fill)], np.int64).T, [1], shift[:, None], gaps.start, gaps.stop, n)
+
+
+def _place(column: np.ndarray, fill) -> tuple[int, int, int, int]:
+    """Return what the kernel `close_rows` asks of a column: its address, bytes of a number and of a row, and bits of the fill value."""
+    size = column.itemsize
+    return column.ctypes.data, size, prod(column.shape[:-1]) * size, int(np.array(fill, column.dtype).view(f"i{size}"))
 
 
 def enlarged(array: np.ndarray, count: int, fill) -> np.ndarray:
@@ -269,12 +252,12 @@ class Table:
 
     def _register(self) -> None:
         """Register the present addresses of the columns for kernels."""
+        places = [_place(getattr(self, name), fill) for name, (_, _, fill) in self.COLUMNS.items()]
+        self._places = np.array(places, np.int64).reshape(-1, 4).T
         number = known_number(type(self), self.COLUMNS, {})
         if number:
-            columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
-            lengths = [self.capacity] * len(columns)
             known = self._registration
-            known.handle = self.handle = _bind(known.handle, number, self._rows.buffer_info()[0], columns, lengths)
+            known.handle = self.handle = _bind(known.handle, number, self._rows.buffer_info()[0], self._places[0], [self.capacity] * len(places))
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self).__new__(type(self))
@@ -339,14 +322,13 @@ class Table:
 
     def _move(self, gaps: Gaps, shifts: dict[str, np.ndarray]) -> None:
         """Let the rows that stay move up, and take from columns the shift of each run of rows."""
-        n, columns = self.n, vars(self)
-        alike = self._alike_from(int(gaps.start[0]) if gaps.start.size else n)
-        for name, (_, _, fill) in self.COLUMNS.items():
-            if name in alike:
-                refill(columns[name][..., n - gaps.total : n], fill)
-            else:
-                close_up(columns[name], gaps, n, fill, shifts.get(name))
-        self._rows[0] = n - gaps.total
+        if not gaps.start.size:
+            return
+        alike = self._alike_from(int(gaps.start[0]))
+        none = np.zeros(gaps.start.size, np.int64)
+        shift = np.array([shifts.get(name, none) for name in self.COLUMNS])
+        _close_rows(self._places, [name not in alike for name in self.COLUMNS], shift.T, gaps.start, gaps.stop, self.n)
+        self._rows[0] = self.n - gaps.total
 
     def _alike_from(self, first: int) -> Collection[str]:
         """Return the columns that have one value in all rows from `first` on, so that none of these need move."""

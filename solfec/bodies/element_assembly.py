@@ -63,7 +63,7 @@ class ElementGroup:
     def __init__(self, elements: np.ndarray, numbers: np.ndarray, lame: np.ndarray, law: int):
         count, self.size = elements.shape
         self.count = count
-        self.numbers = numbers
+        self.numbers = numbers.astype(np.int32)
         self.law = int(law)
         self.blocks = -(-count // LANES)
         self.node = in_lanes(elements.astype(np.int32))
@@ -133,7 +133,7 @@ class ElementGroup:
         Gaps or None
             The blocks that went, where the other elements keep their lanes.
         """
-        lanes = Gaps(np.searchsorted(self.numbers, elements.start), np.searchsorted(self.numbers, elements.stop))
+        lanes = Gaps(*(np.searchsorted(self.numbers, at.astype(np.int32)) for at in (elements.start, elements.stop)))
         gaps = None
         if not ((lanes.start % LANES).any() or ((lanes.stop % LANES > 0) & (lanes.stop < self.count)).any()):
             gaps = Gaps(lanes.start // LANES, -(-lanes.stop // LANES))

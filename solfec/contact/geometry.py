@@ -210,7 +210,7 @@ class Geometry:
         renumbered : (n,) int
             New row of every old body row, -1 where removed.
         """
-        rows, n = np.flatnonzero(bodies), self.primitives.n
+        rows, n = np.flatnonzero(bodies).astype(np.int32), self.primitives.n  # as `body`, or searches would convert that column
         gaps = {"BodyTable": Gaps(rows, rows + 1), **self._gaps(rows)}
         moved = gaps["PrimitiveTable"].rows(n)
         present = self.current
