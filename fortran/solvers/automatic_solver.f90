@@ -7,7 +7,7 @@ module automatic_solver
   use diagonal_block, only: b_friction, b_rho, prepare_block
   use constraint_measures, only: rounding_of
   use island_factor, only: island_lu, analyse_island, few_products, rows_suffice
-  use island_problem, only: cone_contact, cone_none, island, pack_island, pack_operators, row_measure
+  use island_problem, only: cone_contact, cone_none, island, pack_island, pack_operators, put_reactions, row_measure, take_reactions
   use anderson_sweeps, only: sweep_island, measure_rows
   use static_sweeps, only: hold_still
   use alart_curnier, only: newton_island, linear_island
@@ -243,7 +243,7 @@ contains
       else
         call solve_by_sweeps(all_rows, n, rows, it, r, part, factor, packed)
       end if
-      if (packed) call refine(all_rows%method, n, rows, part, factor, it, r)
+      if (packed) call refine(all_rows%method, part, factor, it, r)
     end if
     counts = it%counts
   end subroutine solve_island
@@ -287,7 +287,7 @@ contains
     type(island_lu) :: factor
     real(dp), allocatable :: x(:,:)
     real(dp) :: residual, shift
-    integer(i4) :: i, steps
+    integer(i4) :: steps
     logical :: by_rows
 
     if (any(all_rows%kind(rows) == cone_contact)) return
@@ -312,9 +312,7 @@ contains
     it%residual = residual
     it%counts(c_newton) = steps
     it%counts(c_method) = use_newton
-    do i = 0, n - 1
-      r(:,rows(i)) = x(:,i)*part%d(i)
-    end do
+    call put_reactions(part, x, r)
   end subroutine solve_linear
 
   !> Newton steps from reactions of the last step on a narrow island: its factors cost less than the many sweeps that forces take to pass
@@ -330,7 +328,7 @@ contains
     type(island_lu) :: factor
     real(dp), allocatable :: x(:,:)
     real(dp) :: residual
-    integer(i4) :: contacts, i, steps
+    integer(i4) :: contacts, steps
 
     contacts = count(all_rows%kind(rows) == cone_contact)
     if (contacts == 0 .or. n > most_narrow) return
@@ -339,17 +337,13 @@ contains
     call analyse_island(part, factor)
     if (factor%products > few_products) return
     allocate (x(3,0:n-1))
-    do i = 0, n - 1
-      x(:,i) = r(:,rows(i))/part%d(i)
-    end do
+    call take_reactions(part, r, x)
     call newton_island(part, it%unscaled, it%tolerance, few_steps, newton_shift, 1.0_dp, .true., factor, x, residual, steps)
     it%counts(c_newton) = steps
     if (.not. residual < it%residual) return
     it%residual = residual
     it%counts(c_method) = use_newton
-    do i = 0, n - 1
-      r(:,rows(i)) = x(:,i)*part%d(i)
-    end do
+    call put_reactions(part, x, r)
   end subroutine solve_narrow
 
   !> Whether rows are coupled with few others; walls and heaps, in whose contacts Newton steps lose their way, have more couplings.
@@ -489,25 +483,18 @@ contains
   end subroutine start_still
 
   !> Solves a packed island from its present reactions.
-  subroutine refine(method, n, rows, part, factor, it, r)
-    integer(i4), intent(in) :: method, n, rows(0:n-1)
+  subroutine refine(method, part, factor, it, r)
+    integer(i4), intent(in) :: method
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
     type(attempt), intent(inout) :: it
     real(dp), intent(inout) :: r(3,0:*)
     real(dp), allocatable :: x(:,:)
-    integer(i4) :: i
 
-    allocate(x(3,0:n-1))
-    do i = 0, n - 1
-      x(:,i) = r(:,rows(i))/part%d(i)
-    end do
+    allocate(x(3,0:part%n-1))
+    call take_reactions(part, r, x)
     call solve_packed(part, factor, method, it, x)
-    if (it%residual <= huge(1.0_dp)) then
-      do i = 0, n - 1
-        r(:,rows(i)) = x(:,i)*part%d(i)
-      end do
-    end if
+    if (it%residual <= huge(1.0_dp)) call put_reactions(part, x, r)
     if (it%residual <= it%tolerance) it%counts(c_status) = converged
     if (it%counts(c_status) /= unanswered) call judge(it)
   end subroutine refine

@@ -9,7 +9,8 @@ module island_problem
   use diagonal_block, only: block_size, b_friction, b_rho
   implicit none
   private
-  public :: island, pack_island, pack_operators, island_product, project_row, island_residual, row_measure
+  public :: island, pack_island, pack_operators, take_reactions, put_reactions, island_product
+  public :: project_row, island_residual, row_measure
   public :: cone_contact, cone_fixed, cone_normal, cone_none
 
   !> Sets of reactions of a row: the friction cone; all; those along the normal; zero.
@@ -205,6 +206,30 @@ contains
       if (rho > 0.0_dp) scaled = unscaled/rho**2
     end select
   end subroutine row_measure
+
+  !> Takes an island's scaled reactions, R/d, from those of all rows.
+  pure subroutine take_reactions(part, r, x)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: r(3,0:*)
+    real(dp), intent(inout) :: x(3,0:part%n-1)
+    integer(i4) :: i
+
+    do i = 0, part%n - 1
+      x(:,i) = r(:,part%row(i))/part%d(i)
+    end do
+  end subroutine take_reactions
+
+  !> Puts an island's scaled reactions back among those of all rows.
+  pure subroutine put_reactions(part, x, r)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: x(3,0:part%n-1)
+    real(dp), intent(inout) :: r(3,0:*)
+    integer(i4) :: i
+
+    do i = 0, part%n - 1
+      r(:,part%row(i)) = x(:,i)*part%d(i)
+    end do
+  end subroutine put_reactions
 
   !> Residual of scaled reactions r with u = W r + q (both scaled), in the problem's own units; with `unscaled` the larger
   !> of the residual and the unscaled natural map.

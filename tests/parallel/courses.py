@@ -6,13 +6,21 @@ import re
 import numpy as np
 from processes import spmd
 
+from solfec import divided
 from solfec.divided import Divided, Requests
-from solfec.parallel.partition import Balance
+from solfec.parallel.colours import hashes
+from solfec.parallel.partition import Balance, Partition
 from solfec.results.records import constraint_records
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 NOTHING = Requests(lambda: None, lambda: False)
 OFTEN = Balance(1.05, 1.0, 5)  # bodies change owners often
+
+
+def scatter(monkeypatch):
+    """Divide models by hashes of identifiers, wherever bodies are, and rearrange their parts often."""
+    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
+    monkeypatch.setattr(divided, "LASTING", 2)
 
 
 def solver(**members):

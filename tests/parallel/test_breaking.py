@@ -6,7 +6,7 @@ import itertools
 import breaking
 import numpy as np
 import pytest
-from courses import NOTHING, contents, course, rounded
+from courses import NOTHING, contents, course, rounded, scatter
 from processes import spmd
 from test_divided_bodies import OFTEN, quick
 from test_gathered import by_keys, serial
@@ -14,9 +14,8 @@ from test_gathered import by_keys, serial
 from solfec import divided
 from solfec.divided import Divided
 from solfec.lives import Cause
-from solfec.parallel.colours import hashes
 from solfec.parallel.communicator import Alone
-from solfec.parallel.partition import Balance, Partition
+from solfec.parallel.partition import Balance
 from solfec.results.records import constraint_records
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -136,7 +135,7 @@ def test_auto_solver_cracks_bodies_as_a_serial_run(size):
 
 def test_fragments_get_their_identifiers_in_the_order_of_bodies(monkeypatch):
     """Wherever bodies are that crack in one step: bodies 2, 3 and so on become 7 and 8, 9 and 10."""
-    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
+    scatter(monkeypatch)
     copies = [breaking.bursts().model for _ in range(3)]
 
     def events(world):
@@ -155,7 +154,7 @@ def test_fragments_get_their_identifiers_in_the_order_of_bodies(monkeypatch):
 def test_absurd_divisions_have_the_bits_of_the_whole(monkeypatch):
     model = breaking.cracking().model
     whole, _ = course(model, 1, 30, make=quick)
-    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
+    scatter(monkeypatch)
     monkeypatch.setattr(divided, "LASTING", 2)
     assert course(model, 3, 30, make=quick)[0] == whole
 

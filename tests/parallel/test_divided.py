@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from courses import NOTHING, contents, course, solver
+from courses import NOTHING, contents, course, scatter, solver
 from processes import ROOT, spmd
 
 sys.path.append(str(ROOT / "benchmarks"))  # behind this folder, which has a module processes, too
@@ -17,7 +17,6 @@ from solfec import BODY, BULK_MATERIAL, CONTACT_SPARSIFY, GRAVITY, HULL, INITIAL
 from solfec.divided import Divided  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kinds import BodyKind  # noqa: E402
-from solfec.parallel.colours import hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.partition import Balance, Partition, imbalance  # noqa: E402
 from solfec.solvers import merit  # noqa: E402
@@ -75,8 +74,7 @@ def test_manifolds_have_the_bits_of_the_whole(fresh_session):
 def test_absurd_divisions_have_the_bits_of_the_whole(monkeypatch):
     model = crowd()
     whole, _ = course(model, 1, 10)
-    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
-    monkeypatch.setattr(divided, "LASTING", 2)  # so that parts are rearranged
+    scatter(monkeypatch)
     assert course(model, 3, 10)[0] == whole
 
 

@@ -3,15 +3,13 @@
 import deformable
 import numpy as np
 import pytest
-from courses import NOTHING, OFTEN, contents, course, quick, rounded
+from courses import NOTHING, OFTEN, contents, course, quick, rounded, scatter
 
-from solfec import divided
 from solfec.divided import Divided
 from solfec.kinds import BodyKind
-from solfec.parallel.colours import hashes
 from solfec.parallel.communicator import Alone
 from solfec.parallel.part import lengths
-from solfec.parallel.partition import Balance, Partition
+from solfec.parallel.partition import Balance
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.penalty import PenaltySolver
@@ -38,8 +36,7 @@ def test_deformable_bodies_have_the_bits_of_the_whole(name, size):
 def test_absurd_divisions_have_the_bits_of_the_whole(monkeypatch):
     model = deformable.bricks().model
     whole, _ = course(model, 1, 20, make=quick)
-    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
-    monkeypatch.setattr(divided, "LASTING", 2)  # so that parts are rearranged
+    scatter(monkeypatch)
     assert course(model, 3, 20, make=quick)[0] == whole
 
 

@@ -5,7 +5,7 @@ import copy
 import jointed
 import numpy as np
 import pytest
-from courses import NOTHING, OFTEN, contents, course, quick, solver
+from courses import NOTHING, OFTEN, contents, course, quick, scatter, solver
 from jointed import Scene, X
 from processes import spmd
 
@@ -25,9 +25,9 @@ from solfec.constraints import user
 from solfec.divided import Divided
 from solfec.errors import SolfecError
 from solfec.kinds import ConstraintKind, Energy
-from solfec.parallel.colours import WORD, hashes
+from solfec.parallel.colours import WORD
 from solfec.parallel.communicator import Alone
-from solfec.parallel.partition import Balance, Partition
+from solfec.parallel.partition import Balance
 from solfec.solvers import merit
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.penalty import PenaltySolver
@@ -57,8 +57,7 @@ def test_constraints_have_the_bits_of_the_whole(name, size):
 def test_absurd_divisions_have_the_bits_of_the_whole(name, monkeypatch):
     model = MODELS[name]().model
     whole, _ = course(model, 1, 30, make=quick)
-    monkeypatch.setattr(Partition, "leaf_of", lambda tree, points, ids: (hashes(ids, ids) % tree.leaves).astype(np.int32))
-    monkeypatch.setattr(divided, "LASTING", 2)  # so that parts are rearranged
+    scatter(monkeypatch)
     assert course(model, 3, 30, make=quick)[0] == whole
 
 
