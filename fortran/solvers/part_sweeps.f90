@@ -6,18 +6,25 @@ module part_sweeps
   use ieee_arithmetic, only: ieee_is_nan
   use kinds, only: dp, i4, i8
   use momentum_messages, only: receive_momenta, send_momenta
-  use state_tables, only: colour_messages, open_table
+  use reductions, only: non_negative_bits, reduce, reduced
+  use state_tables, only: colour_messages, open_table, reduction, sweep_course, sweep_settings
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
-  use constraint_measures, only: error_without_reaction, measure_terms, note_openings
+  use constraint_measures, only: error_without_reaction, larger, measure_terms, note_openings
   use end_of_cohesion, only: end_cohesion
   use rolling_rows, only: take_normals
   use row_block, only: row_options
   use velocity_form, only: gather_momenta, listed_sweep, momentum_velocities
   implicit none
   private
-  public :: begin_parts, sweep_part, sweep_with_messages, add_figures
+  public :: begin_parts, sweep_part, sweep_with_messages, sweep_until_settled, add_figures
   public :: find_part_velocities, measure_part, measure_part_without_reactions, finish_parts
+
+  !> What a course of sweeps does next (Phase of solfec/parallel/sweep_course.py).
+  integer(i4), parameter :: sweeping = 0, summing = 1, summing_again = 2, settled = 3
+  integer, parameter :: figures = 5                          !< of a row, whose sums end the sweeps
+  real(dp), parameter :: word = 2.0_dp**40                   !< range of each of the two words of a term of a sum
+  real(dp), parameter :: headroom = 4.0_dp                   !< by how much the largest term may grow from one sweep to the next
 
 contains
 
@@ -87,31 +94,167 @@ contains
     integer(i4), intent(out) :: failed, status
     type(local_tables) :: loc
     type(colour_messages) :: plan
-    type(row_options) :: options
-    integer(i4) :: c, colours, first, inner, last
 
     failed = -1
     call open_local(handles, loc, status)
     if (status == table_open) call open_table(messages, plan, status)
     if (status /= table_open) return
-    options = row_options(half_step, step, solver, tolerance, bound)
+    call sweep_colours(loc, plan, row_options(half_step, step, solver, tolerance, bound), backwards /= 0, sums, counts, failed)
+  end subroutine sweep_with_messages
+
+  !> Sweeps until the relative change of R is at most `epsilon`, at most `maxiter` times (gauss_seidel); after each sweep processes add up the figures of
+  !> their rows.  A wait that lasts long ends the call, which then has to be made again.
+  !>
+  !> Reads and writes of rows, entries and triples what sweep_part does.  Writes the history in `settings`.
+  !>
+  !>   messages    handle of the rows and messages of the colours (ColourMessages)
+  !>   sums        handle of the sums over all processes (Reduction)
+  !>   course      handle of what is known between calls (SweepCourse)
+  !>   settings    handle of SweepSettings
+  !>   half_step   h/2 (dynamics) or h (quasi-statics); step: h [time]
+  !>   status      out: table_open, or a handle is void
+  subroutine sweep_until_settled(handles, messages, sums, course, settings, half_step, step, status)
+    integer(i8), intent(in) :: handles(6), messages, sums, course, settings
+    real(dp), intent(in) :: half_step, step
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc
+    type(colour_messages) :: plan
+    type(reduction) :: total
+    type(sweep_course) :: run
+    type(sweep_settings) :: asked
+    type(row_options) :: options
+    integer(i4) :: failed
+
+    call open_local(handles, loc, status)
+    if (status == table_open) call open_table(messages, plan, status)
+    if (status == table_open) call open_table(sums, total, status)
+    if (status == table_open) call open_table(course, run, status)
+    if (status == table_open) call open_table(settings, asked, status)
+    if (status /= table_open) return
+    options = row_options(half_step, step, asked%solver, asked%tolerance, asked%bound)
+    do while (run%phase /= settled)
+      if (run%phase == sweeping) then
+        call sweep_colours(loc, plan, options, asked%reverse /= 0 .and. mod(run%sweeps, 2) == 1, run%figures, run%counts, failed)
+        if (plan%waiting /= 0 .or. plan%error /= 0) return
+        call offer(run, total, summing)
+      end if
+      call reduce(total)
+      if (.not. reduced(total)) return
+      if (run%phase == summing .and. outgrown(run, total)) then
+        call offer(run, total, summing_again)
+      else
+        call judge(run, total, asked)
+        plan%place = 0
+      end if
+    end do
+  end subroutine sweep_until_settled
+
+  !> Writes the numbers of this process for the sums over all processes: counts and largest figures, then words of figures.
+  subroutine offer(run, total, phase)
+    type(sweep_course), intent(inout) :: run
+    type(reduction), intent(inout) :: total
+    integer(i4), intent(in) :: phase
+    real(dp) :: largest(figures)
+    integer(i8) :: words(figures,2)
+
+    call add_figures(size(run%judged), run%judged, figures, size(run%figures, 2), run%figures, run%scale, largest, words)
+    total%value(0:2) = run%counts
+    total%value(3:2+figures) = non_negative_bits(largest)
+    total%value(3+figures:) = reshape(words, [2*figures])
+    total%stage = 0
+    run%phase = phase
+  end subroutine offer
+
+  !> Whether the largest figures of all processes exceed the scales of their words; takes scales that they do not exceed.
+  logical function outgrown(run, total)
+    type(sweep_course), intent(inout) :: run
+    type(reduction), intent(in) :: total
+    real(dp) :: largest(figures)
+
+    largest = largest_of_all(total)
+    outgrown = all(largest <= huge(1.0_dp)) .and. any(largest > run%scale)
+    if (outgrown) run%scale = power_above(largest)
+  end function outgrown
+
+  !> Finds the sums of all figures, and whether sweeps end.
+  subroutine judge(run, total, asked)
+    type(sweep_course), intent(inout) :: run
+    type(reduction), intent(in) :: total
+    type(sweep_settings), intent(inout) :: asked
+    real(dp) :: largest(figures), found(figures)
+    logical :: finite
+
+    largest = largest_of_all(total)
+    finite = all(largest <= huge(1.0_dp))
+    if (finite) then
+      found = run%scale*(real(total%value(3+figures:2+2*figures), dp)/word + real(total%value(3+2*figures:), dp)/word**2)
+      run%scale = headroom*power_above(largest)
+    else
+      found = merge(0.0_dp, largest, largest <= huge(1.0_dp))
+    end if
+    run%left = int(total%value(0:2), i4)
+    run%counts = 0
+    run%fallbacks = run%fallbacks + run%left(0)
+    run%error = larger(relative(found(1), found(3)), relative(found(2), found(4)))
+    run%sweeps = run%sweeps + 1
+    asked%errors(run%sweeps-1) = run%error
+    asked%merits(run%sweeps-1) = 0.0_dp
+    run%converged = merge(1, 0, run%error <= asked%epsilon .and. found(5) <= asked%epsilon**2*found(3))
+    run%phase = sweeping
+    if (run%converged /= 0 .or. run%sweeps >= asked%maxiter .or. .not. run%error <= huge(1.0_dp)) run%phase = settled
+  end subroutine judge
+
+  !> Root of a sum of squared changes over a sum of squared sizes; of the former alone if the latter is zero.
+  pure real(dp) function relative(change, size)
+    real(dp), intent(in) :: change, size
+
+    relative = sqrt(change)
+    if (size > 0.0_dp) relative = sqrt(change/size)
+  end function relative
+
+  !> Largest figures of all processes.
+  function largest_of_all(total) result(largest)
+    type(reduction), intent(in) :: total
+    real(dp) :: largest(figures)
+
+    largest = transfer(total%value(3:2+figures), largest)
+  end function largest_of_all
+
+  !> Least power of two that x does not exceed; 1 if x is zero (solfec/parallel/sums.py, scale).
+  elemental real(dp) function power_above(x)
+    real(dp), intent(in) :: x
+
+    power_above = 1.0_dp
+    if (x > 0.0_dp) power_above = scale(1.0_dp, exponent(x) - merge(1, 0, fraction(x) <= 0.5_dp))
+  end function power_above
+
+  !> Sweeps the rows of the colours that are not done yet, with the messages that follow each of them.
+  subroutine sweep_colours(loc, plan, options, backwards, sums, counts, failed)
+    type(local_tables), intent(inout) :: loc
+    type(colour_messages), intent(inout) :: plan
+    type(row_options), intent(in) :: options
+    logical, intent(in) :: backwards
+    real(dp), intent(inout) :: sums(5,0:*)
+    integer(i4), intent(inout) :: counts(3), failed
+    integer(i4) :: c, colours, first, inner, last
+
     colours = size(plan%inner)
     do while (plan%place < colours)
       c = plan%place
-      if (backwards /= 0) c = colours - 1 - c
+      if (backwards) c = colours - 1 - c
       first = plan%row_ptr(c)
       inner = plan%inner(c)
       last = plan%row_ptr(c+1) - 1
       if (plan%waiting == 0) then
-        call sweep_listed(loc, options, plan%row(first:inner-1), backwards /= 0, sums, counts, failed)
+        call sweep_listed(loc, options, plan%row(first:inner-1), backwards, sums, counts, failed)
         call send_momenta(plan, c, loc%triples%momentum)
-        call sweep_listed(loc, options, plan%row(inner:last), backwards /= 0, sums, counts, failed)
+        call sweep_listed(loc, options, plan%row(inner:last), backwards, sums, counts, failed)
       end if
       call receive_momenta(plan, c, loc%triples%momentum)
       if (plan%waiting /= 0 .or. plan%error /= 0) return
       plan%place = plan%place + 1
     end do
-  end subroutine sweep_with_messages
+  end subroutine sweep_colours
 
   !> Sweeps some rows in the order of the list, or in the opposite one.
   subroutine sweep_listed(loc, options, listed, backwards, sums, counts, failed)
@@ -139,13 +282,12 @@ contains
     real(dp), intent(in) :: sums(m,0:nrow-1), scale(m)
     real(dp), intent(out) :: largest(m)
     integer(i8), intent(out) :: words(m,2)
-    real(dp), parameter :: bits = 2.0_dp**40
     real(dp) :: figure, factor(m)
     integer(i8) :: high
     integer(i4) :: i, j
 
     factor = 0.0_dp
-    where (scale > 0.0_dp) factor = bits/scale   ! products with powers of two are exact
+    where (scale > 0.0_dp) factor = word/scale   ! products with powers of two are exact
     largest = 0.0_dp
     words = 0
     do i = 0, count - 1
@@ -157,7 +299,7 @@ contains
         figure = figure*factor(j)
         high = int(figure, i8)
         words(j,1) = words(j,1) + high
-        words(j,2) = words(j,2) + int((figure - real(high, dp))*bits, i8)
+        words(j,2) = words(j,2) + int((figure - real(high, dp))*word, i8)
       end do
     end do
   end subroutine add_figures

@@ -72,7 +72,7 @@ class Communicator(Protocol):
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
         """Send arrays to ranks, and fill arrays with what ranks send."""
 
-    def lasting(self, messages: list) -> LastingRequests | None:
+    def lasting(self, messages: list) -> LastingRequests | NoRequests | None:
         """Return requests for messages that are sent many times, [(arrays to send, arrays to fill), ...] by ranks; None: there are none of that kind."""
 
     def largest(self, values: np.ndarray) -> np.ndarray:
@@ -105,8 +105,9 @@ class Alone:
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
         """Do nothing: there are no other processes."""
 
-    def lasting(self, messages: list) -> None:
-        """Return None: there are no other processes."""
+    def lasting(self, messages: list) -> NoRequests:
+        """Return requests for nothing: there are no other processes."""
+        return NoRequests(len(messages))
 
     def largest(self, values: np.ndarray) -> np.ndarray:
         """Return the values."""
@@ -169,6 +170,16 @@ def _first_word() -> float:
         return float(os.environ.get(name, default))
     except ValueError:
         return default
+
+
+class NoRequests:
+    """Requests of a process that is alone, for so many messages."""
+
+    functions, words = (0, 0), 0
+
+    def __init__(self, count: int):
+        self.handles = self.status = np.zeros(0, np.int32)
+        self.pointers = np.zeros(count + 1, np.int32)
 
 
 class LastingRequests:

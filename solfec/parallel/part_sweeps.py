@@ -21,7 +21,9 @@ from .communicator import Communicator
 from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .part_springs import PartSprings
+from .reductions import Reduction
 from .sums import SweepSums, ordered_by_rows, ordered_nowhere
+from .sweep_course import OPERATIONS, SweepCourse
 from .sweep_stages import SweepStages
 
 _begin = _kernels.part_sweeps.begin_parts
@@ -64,6 +66,7 @@ class PartSweeps(ConstraintSolver):
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
         self._messages: ColourMessages | None = None  # that follow them
+        self._sums: Reduction | None = None  # of figures of rows, which end the sweeps
         self._stages: SweepStages | None = None  # of variants
         self._springs: PartSprings | None = None  # with Python functions
 
@@ -138,12 +141,37 @@ class PartSweeps(ConstraintSolver):
         self._springs = PartSprings(local) if part.sprung else None
         if given.meritval < 1.0 and not self._any_velocity(local):
             local.rows.R[:, : local.n] = 0.0  # as in fortran/solvers/gauss_seidel.f90
+        self._gather(local)
+        if self._messages and not self._springs and not self._stages and given.meritval >= 1.0 and given.maxiter > 0:
+            left, iterations, error, merit, converged, fallbacks = self._sweep_at_once(local, given)
+        else:
+            left, iterations, error, merit, converged, fallbacks = self._sweep_one_by_one(local, given)
+        self._gather(local)
+        merit, residual = self._measured(local, noting=False)
+        if whole:
+            opened(_finish(local.handles, local.n))
+        if whole and not left[1:].any() and residual == 0.0:  # all errors are within round-off; reactions may keep changing
+            converged = converged or given.meritval >= 1.0 or merit <= given.meritval
+        status = 3 if left[2] or not math.isfinite(error) else 2 if left[1] else int(not converged)
+        self._count_seconds(*began)
+        if self._stages is None:
+            return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=self.colours)
+        sets = tuple(self._stages.total.tolist())
+        return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=self._stages.colours, sets=sets)
+
+    def _sweep_at_once(self, local, given: GaussSeidelSolver) -> tuple[np.ndarray, int, float, float, bool, int]:
+        """Do what `_sweep_one_by_one` does, in a kernel."""
+        self._sums = self._sums or Reduction.of(self.part.world, OPERATIONS)
+        course = SweepCourse.run(local, self._messages, self._sums, self.judged, given, self.part.world)
+        return course.left, course.sweeps, course.error, 0.0, course.converged > 0, course.fallbacks
+
+    def _sweep_one_by_one(self, local, given: GaussSeidelSolver) -> tuple[np.ndarray, int, float, float, bool, int]:
+        """Sweep until reactions stop changing; return counts of blocks in the last sweep, sweeps, error, merit, whether they converged, fall-backs in all."""
         sums, counts = np.zeros((5, max(local.n, 1)), order="F"), np.zeros(3, np.int32)
         fallbacks, iterations, error, merit, converged = 0, 0, 0.0, 0.0, False
         left = np.zeros(3, np.int64)
-        least, totals = np.inf, SweepSums(part.world)
+        least, totals = np.inf, SweepSums(self.part.world)
         first = local.rows.R[:, : local.n].copy() if self._stages else None
-        self._gather(local)
         while not converged and iterations < given.maxiter and math.isfinite(error) and math.isfinite(merit):
             iterations += 1
             counts[:] = 0
@@ -160,18 +188,7 @@ class PartSweeps(ConstraintSolver):
                 merit, _ = self._measured(local, noting=True)
             given.record(iterations - 1, error, merit)
             converged = error <= given.epsilon and postponed <= given.epsilon**2 * size and (given.meritval >= 1.0 or merit <= given.meritval)
-        self._gather(local)
-        merit, residual = self._measured(local, noting=False)
-        if whole:
-            opened(_finish(local.handles, local.n))
-        if whole and not left[1:].any() and residual == 0.0:  # all errors are within round-off; reactions may keep changing
-            converged = converged or given.meritval >= 1.0 or merit <= given.meritval
-        status = 3 if left[2] or not math.isfinite(error) else 2 if left[1] else int(not converged)
-        self._count_seconds(*began)
-        if self._stages is None:
-            return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=self.colours)
-        sets = tuple(self._stages.total.tolist())
-        return SolverReport(iterations, error, merit, residual, STATUS[status], fallbacks, colours=self._stages.colours, sets=sets)
+        return left, iterations, error, merit, converged, fallbacks
 
     def _seconds_of_messages(self) -> tuple[float, float]:
         """Return the wall time of all messages so far, and of those about middle rows."""

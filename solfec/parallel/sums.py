@@ -67,7 +67,8 @@ def _parts(total: np.ndarray) -> np.ndarray:
 
 def scale(largest: np.ndarray) -> np.ndarray:
     """Return powers of two above the largest terms."""
-    return np.exp2(np.ceil(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    fraction, exponent = np.frexp(np.where(largest > 0.0, largest, 1.0))
+    return np.ldexp(1.0, exponent - (fraction <= 0.5))
 
 
 class SweepSums:

@@ -241,17 +241,22 @@ class GaussSeidelSolver(ConstraintSolver):
         settings.errors[sweep], settings.merits[sweep] = error, merit
         self._errors, self._merits = settings.errors, settings.merits
 
-    def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
-        """Call the kernel once; with `reverse` 2 all sweeps run backwards."""
+    def sweep_settings(self, maxiter: int, reverse: int) -> SweepSettings:
+        """Return options and room for the history of one solution, for kernels; `make_room` comes first."""
         settings = self._settings
         settings.choose(self.diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval)
+        self._errors, self._merits = settings.errors, settings.merits
+        return settings
+
+    def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
+        """Call the kernel once; with `reverse` 2 all sweeps run backwards."""
+        settings = self.sweep_settings(maxiter, reverse)
         fallbacks, iterations, error, g, residual, failed, status = _sweep_rows(
             local.handles, settings.handle, local.n, first_row, local.stored, local.bodies.triples.n, local.colours, local.colour_ptr,
             local.half_step, local.step, check_cohesion,
         )  # fmt: skip
         if status == TABLE_UNKNOWN:
             opened(status)
-        self._errors, self._merits = settings.errors, settings.merits
         return SolverReport(iterations, error, g, residual, STATUS[status], fallbacks, failed_row=failed)
 
     def _sweep_with_functions(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
