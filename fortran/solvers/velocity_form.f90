@@ -66,7 +66,7 @@ contains
     integer(i4) :: solver, counts(3), failed   ! local copies, since the compiler must assume that writes to rows change options
     real(dp) :: b(3), r(3), old(3), difference(3)
     real(dp) :: moved, whole, sums(2)   ! sums of rows that do not drive obstacles, and of those that do
-    integer(i4) :: a, status
+    integer(i4) :: a
     logical :: solved
 
     solver = options%solver
@@ -89,14 +89,8 @@ contains
       else
         b = b - matmul(diagonal(:,:,a), old)
       end if
-      if (.not. solved) then
-        r = old
-        if (contact(a) >= 0) block(b_normal,a) = max(reaction(3,contact(a)), 0.0_dp)
-        call solve_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), v(3,a), options, b, r, status)
-        if (status /= status_solved) counts(status) = counts(status) + 1
-        if (status > 1) failed = a
-        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) moved = b(1) + b(2) + b(3)
-      end if
+      if (.not. solved) call solve_otherwise(a, options, kind(a), contact(a), block, law(:,a), diagonal(:,:,a), v(3,a), reaction, &
+                                             b, r, counts, failed, moved)
       difference = r - old
       if (any(difference /= 0.0_dp)) then
         call push(entry_ptr(a), entry_ptr(a+1), triple, entry, difference, momentum)
@@ -112,6 +106,25 @@ contains
     found = sweep_figures([moved, sums(1)], [whole, sums(2)], postponed, counts, failed)
   end subroutine velocity_sweep
 
+  !> Solves a row by its family, after the direct solution of contacts or without it; `moved` becomes a number that is none where velocities are none.
+  subroutine solve_otherwise(a, options, kind, contact, block, law, diagonal, v, reaction, b, r, counts, failed, moved)
+    integer(i4), intent(in) :: a, kind, contact
+    type(row_options), intent(in) :: options
+    real(dp), intent(inout) :: block(block_size,0:*)
+    real(dp), intent(in) :: law(law_size), diagonal(3,3), v, reaction(3,0:*), b(3)
+    real(dp), intent(out) :: r(3)
+    integer(i4), intent(inout) :: counts(3), failed
+    real(dp), intent(inout) :: moved
+    integer(i4) :: status
+
+    r = reaction(:,a)
+    if (contact >= 0) block(b_normal,a) = max(reaction(3,contact), 0.0_dp)
+    call solve_row(kind, diagonal, block(:,a), law, v, options, b, r, status)
+    if (status /= status_solved) counts(status) = counts(status) + 1
+    if (status > 1) failed = a
+    if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) moved = b(1) + b(2) + b(3)
+  end subroutine solve_otherwise
+
   !> Sweeps listed rows, or the same backwards, and writes the figures of each: |dR|^2, |R|^2 (two of each, sweep_figures), and what is postponed.
   subroutine listed_sweep(count, listed, backwards, options, kind, driving, contact, block, law, diagonal, free, v, entry_ptr, &
                           triple, entry, momentum, reaction, figures, counts, failed)
@@ -125,16 +138,50 @@ contains
     real(dp), intent(in) :: entry(3,3,0:*)
     real(dp), intent(inout) :: momentum(3,0:*), reaction(3,0:*), figures(5,0:*)
     integer(i4), intent(inout) :: counts(3), failed
-    type(sweep_figures) :: found
-    integer(i4) :: i, a
+    real(dp) :: b(3), r(3), old(3), difference(3)
+    real(dp) :: postponed, moved, sums(2)
+    integer(i4) :: solver, i, a, found
+    logical :: solved
 
+    solver = options%solver
     do i = 0, count - 1
       a = listed(merge(count - 1 - i, i, backwards))
-      call velocity_sweep(a, a, 1, options, kind, driving, contact, block, law, diagonal, free, v, entry_ptr, triple, entry, &
-                          momentum, reaction, found)
-      figures(:,a) = [found%change, found%size, found%postponed]
-      counts = counts + found%counts
-      failed = max(failed, found%failed)
+      old = reaction(:,a)
+      b = row_sum(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, free(:,a))
+      solved = .false.
+      postponed = 0.0_dp
+      moved = 0.0_dp
+      if (kind(a) == contact_row) then
+        b = b - block_product(block(:,a), old)
+        if (solver == 0) then
+          call visit_contact(block(:,a), b, r, solved, postponed)
+          r(3) = r(3) - block(b_cohesion,a)
+        end if
+      else
+        b = b - matmul(diagonal(:,:,a), old)
+      end if
+      if (.not. solved) then
+        found = -1
+        call solve_otherwise(a, options, kind(a), contact(a), block, law(:,a), diagonal(:,:,a), v(3,a), reaction, b, r, counts, &
+                             found, moved)
+        failed = max(failed, found)
+      end if
+      difference = r - old
+      if (any(difference /= 0.0_dp)) then
+        call push(entry_ptr(a), entry_ptr(a+1), triple, entry, difference, momentum)
+        reaction(:,a) = r
+      end if
+      if (driving(a) == 0) then
+        figures(1,a) = moved + (difference(1)**2 + difference(2)**2 + difference(3)**2)
+        figures(2,a) = 0.0_dp
+        figures(3,a) = r(1)**2 + r(2)**2 + r(3)**2
+        figures(4,a) = 0.0_dp
+      else
+        sums = 0.0_dp
+        call count_driving(diagonal(:,:,a), v(:,a), r, difference, sums(1), sums(2))
+        figures(1:4,a) = [moved, sums(1), 0.0_dp, sums(2)]
+      end if
+      figures(5,a) = postponed
     end do
   end subroutine listed_sweep
 
