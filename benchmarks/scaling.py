@@ -26,14 +26,18 @@ import numpy as np
 
 from solfec.divided import Divided, Requests
 from solfec.kept_memory import largest_memory
+from solfec.parallel.colour_messages import ColourMessages
 from solfec.parallel.communicator import Alone, world
 from solfec.parallel.machine import Machine, place
 from solfec.parallel.partition import Balance
 from solfec.parallel.prediction import bytes_of
+from solfec.parallel.reductions import Reduction
+from solfec.parallel.sweep_course import OPERATIONS, SweepCourse
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 SIDES, STEPS, SWEEPS = (2, 8), 12, 50  # of blocks of cubes; steps, and sweeps in each
 SIZES, REPEATS = (1, 1 << 17), 200  # numbers in messages; messages
+COLOURS = 1000  # messages, or sums, that a kernel makes one after another
 MPIEXEC = str(Path(sys.executable).parent / "mpiexec")
 
 
@@ -58,6 +62,7 @@ def pair() -> None:
 
     everyone, base = world(), largest_memory()
     other = 1 - everyone.rank
+    message, reduction = in_kernels(everyone, other)
     taken = []
     for size in SIZES:
         out, into = np.zeros((size, 1)), np.empty((size, 1))
@@ -67,13 +72,31 @@ def pair() -> None:
             everyone.exchange({other: out}, {other: into})
             each.append(perf_counter() - began)
         taken.append(min(each))
-    sums = []
-    for _ in range(REPEATS):
-        began = perf_counter()
-        everyone.total(np.ones(16, np.int64))
-        sums.append(perf_counter() - began)
     if everyone.rank == 0:
-        print(json.dumps({"message": taken[0], "byte": max(taken[1] - taken[0], 0.0) / (8 * (SIZES[1] - SIZES[0])), "reduction": min(sums), "base": base}))
+        byte = max(taken[1] - taken[0], 0.0) / (8 * (SIZES[1] - SIZES[0]))
+        print(json.dumps({"message": message, "byte": byte, "reduction": reduction, "base": base}))
+
+
+def in_kernels(everyone, other: int) -> tuple[float, float]:
+    """Seconds of a message that follows a colour of a sweep, and of the sums behind a sweep, each with all that the kernel does for them."""
+    model = models.block(2)
+    model.advance(GaussSeidelSolver(1e-3, 10))
+    local, settings = model.local_dynamics, GaussSeidelSolver(1e-3, COLOURS)
+    settings.epsilon = -1.0  # is never reached
+    settings.make_room()
+    triples, no_rows, found = np.arange(4), np.zeros(0, np.int32), []
+    for colours, sweeps in ((COLOURS, 1), (0, COLOURS)):
+        settings.maxiter = sweeps
+        plans = [({other: triples}, {other: triples})] * colours
+        messages, sums = ColourMessages.between(everyone, [no_rows] * colours, np.zeros(local.n, bool), plans), Reduction.of(everyone, OPERATIONS)
+        each = []
+        for _ in range(REPEATS):
+            everyone.total(np.ones(1, np.int64))
+            began = perf_counter()
+            SweepCourse.run(local, messages, sums, no_rows, settings, everyone)
+            each.append(perf_counter() - began)
+        found.append(min(each) / COLOURS)
+    return found[0], found[1]
 
 
 def growth() -> None:

@@ -1,18 +1,27 @@
 !> The projected quasi-Newton iteration over listed rows of a part of a model, step by step; solfec/parallel/part_newton.py makes the steps.
 !>
-!> Momenta of copies are replaced by those of their owners between `spread_rows` and `multiply_rows`; `multiply_with_messages` makes all three steps.
+!> Momenta of copies are replaced by those of their owners within products of `solve_linear`, and behind `spread_rows`.
 module part_newton
   use kinds, only: dp, i4, i8
+  use krylov_basis, only: back_substitute, rotate_column
   use momentum_messages, only: receive_momenta, send_momenta
   use newton_rows, only: linearise_row, soften_contacts, stepped
+  use reductions, only: reduce, reduced
   use row_sums, only: row_sum
   use row_tables, only: local_tables, open_local
-  use state_tables, only: colour_messages, open_table
+  use state_tables, only: colour_messages, krylov_course, open_table, reduction
   use table_registry, only: table_open
   use velocity_form, only: push
   implicit none
   private
-  public :: soften_rows, linearise_rows, spread_rows, multiply_rows, multiply_with_messages, precondition_rows, step_rows
+  public :: soften_rows, linearise_rows, spread_rows, solve_linear, precondition_rows, step_rows
+
+  !> What a course of GMRES does next.
+  integer(i4), parameter :: starting = 0, measuring = 1, multiplying = 2, projecting = 3, solved = 4
+  integer, parameter :: restart = 20              !< directions of a cycle; as in newton.f90, which explains them:
+  real(dp), parameter :: breakdown = 1e-8_dp
+  real(dp), parameter :: kept = 0.1_dp            !< part of a product's norm that must stay when it is made orthogonal, or round-off counts
+  integer, parameter :: piece = 512               !< rows whose numbers stay in the cache while they are multiplied by all vectors
 
 contains
 
@@ -102,25 +111,6 @@ contains
     end do
   end subroutine spread
 
-  !> Computes y = X W x + Y x of listed rows, where W x = H' p.
-  !>
-  !> Reads entries of rows, momenta of triples.
-  !>
-  !>   count, listed, operator   as in linearise_rows
-  !>   x, y        (3,0:count-1) the direction whose momenta were spread; out
-  !>   status      out: table_open, or a handle is void
-  subroutine multiply_rows(handles, count, listed, operator, x, y, status)
-    integer(i8), intent(in) :: handles(6)
-    integer(i4), intent(in) :: count, listed(0:count-1)
-    real(dp), intent(in) :: operator(3,3,3,0:count-1), x(3,0:count-1)
-    real(dp), intent(inout) :: y(3,0:count-1)
-    integer(i4), intent(out) :: status
-    type(local_tables) :: loc
-
-    call open_local(handles, loc, status)
-    if (status == table_open) call multiply(loc, count, listed, operator, x, y)
-  end subroutine multiply_rows
-
   !> Computes y = X W x + Y x of rows from momenta.
   subroutine multiply(loc, count, listed, operator, x, y)
     type(local_tables), intent(in) :: loc
@@ -139,50 +129,282 @@ contains
     end do
   end subroutine multiply
 
-  !> Computes y = X W x + Y x of listed rows, with the exchange of momenta on the way.
+  !> Solves (X W + Y) dR = rhs for the change dR of listed rows by flexible GMRES, right-preconditioned by the diagonal blocks, from the last dR
+  !> (krylov_step of newton.f90), in all processes.
   !>
-  !> Rows on bodies that several processes hold come first, and of these the rows on copies: momenta are on the way while the other rows are
-  !> multiplied.  If W is stored, these take its blocks and no momenta, since all rows on their bodies are listed.  A wait that lasts long ends
-  !> the call, which then has to be made again (sweep_with_messages of part_sweeps).
+  !> Products exchange momenta, and dot products are sums over all processes.  A wait that lasts long ends the call, which then has to be made again.
   !>
-  !> Reads of rows diagonal, block_ptr, entry_ptr; blocks or entries.  Writes momenta of triples.
-  !>
-  !>   messages    handle of the messages, of one colour (ColourMessages)
-  !>   copied, shared   numbers of listed rows on copies, and on bodies that several processes hold
-  !>   triples     velocity triples in use
-  !>   nrow, place   (0:nrow-1) places of rows in the list; nothing if W is not stored
-  !>   count, listed, operator, x, y, status   as in multiply_rows
-  subroutine multiply_with_messages(handles, messages, copied, shared, triples, nrow, place, count, listed, operator, x, y, status)
-    integer(i8), intent(in) :: handles(6), messages
-    integer(i4), intent(in) :: copied, shared, triples, nrow, place(0:nrow-1), count, listed(count)
-    real(dp), intent(in) :: operator(3,3,3,count), x(3,count)
-    real(dp), intent(inout) :: y(3,count)
+  !>   handles     of local dynamics (row_tables)
+  !>   messages    handle of the messages of a product, of one colour (ColourMessages)
+  !>   sums        handle of sums over all processes, of which there are two more than vectors of a cycle (Reduction)
+  !>   course      handle of rows, their operators and vectors, and of what is known between calls (KrylovCourse)
+  !>   status      out: table_open, or a handle is void
+  subroutine solve_linear(handles, messages, sums, course, status)
+    integer(i8), intent(in) :: handles(6), messages, sums, course
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
     type(colour_messages) :: plan
+    type(reduction) :: total
+    type(krylov_course) :: run
 
     call open_local(handles, loc, status)
     if (status == table_open) call open_table(messages, plan, status)
+    if (status == table_open) call open_table(sums, total, status)
+    if (status == table_open) call open_table(course, run, status)
     if (status /= table_open) return
-    if (plan%waiting == 0) then
-      if (nrow > 0) then
-        call clear(loc, listed(:shared))
-      else
-        loc%triples%momentum(:,0:triples-1) = 0.0_dp
+    do while (run%phase /= solved)
+      select case (run%phase)
+      case (starting)
+        call product_with_messages(loc, plan, run, run%change, run%basis)
+        if (plan%waiting /= 0 .or. plan%error /= 0) return
+        run%basis(:,0:run%size-1) = run%rhs - run%basis(:,0:run%size-1)
+        run%product = run%rhs
+        call offer_dots(run, total, 0, run%basis)
+        run%phase = measuring
+      case (measuring)
+        call reduce(total)
+        if (.not. reduced(total)) return
+        call begin_cycle(run, sqrt(value(total, 0)), sqrt(value(total, 1)))
+      case (multiplying)
+        call product_with_messages(loc, plan, run, run%direction(:,run%size*run%column:), run%product)
+        if (plan%waiting /= 0 .or. plan%error /= 0) return
+        run%pass = 0
+        call offer_dots(run, total, run%column + 1, run%product)
+        run%phase = projecting
+      case (projecting)
+        call reduce(total)
+        if (.not. reduced(total)) return
+        call project(run, total)
+      end select
+    end do
+  end subroutine solve_linear
+
+  !> Offers the products of basis vectors 0 .. vectors-1, and of `last`, with the last product: sums over all processes are to follow.
+  !> Where there are no vectors, those of the right-hand side (which is in `product` then), and of `last`, with themselves.
+  subroutine offer_dots(run, total, vectors, last)
+    type(krylov_course), intent(inout) :: run
+    type(reduction), intent(inout) :: total
+    integer(i4), intent(in) :: vectors
+    real(dp), intent(in) :: last(3,0:run%size-1)
+    real(dp) :: weighted(3,0:piece-1), dots(0:vectors+1)
+    integer(i4) :: first, count, k
+
+    dots = 0.0_dp
+    do first = 0, run%size - 1, piece
+      count = min(piece, run%size - first)
+      call weigh(count, run%counted(first:), run%product(:,first:), weighted)
+      do k = 0, vectors - 1
+        dots(k) = dots(k) + dot(3*count, run%basis(:,run%size*k+first:), weighted)
+      end do
+      if (vectors == 0) then
+        dots(0) = dots(0) + dot(3*count, run%product(:,first:), weighted)
+        call weigh(count, run%counted(first:), last(:,first:), weighted)
       end if
-      call spread(loc, shared, listed, x)
-      call send_momenta(plan, 0, loc%triples%momentum)
-      if (nrow > 0) then
-        call multiply_stored(copied + 1, count, listed, nrow, place, loc%rows%diagonal, loc%rows%block_ptr, loc%blocks%column, &
-                             loc%blocks%block, operator, x, y)
-      else
-        call spread(loc, count - shared, listed(shared+1:), x(:,shared+1:))
-        call multiply(loc, count - copied, listed(copied+1:), operator(:,:,:,copied+1:), x(:,copied+1:), y(:,copied+1:))
-      end if
+      k = max(vectors, 1)
+      dots(k) = dots(k) + dot(3*count, last(:,first:), weighted)
+    end do
+    total%value = 0
+    total%value(0:max(vectors, 1)) = transfer(dots(0:max(vectors, 1)), 1_i8, max(vectors, 1) + 1)
+    total%stage = 0
+  end subroutine offer_dots
+
+  !> Computes y = x of rows that this process counts, and y = 0 of others.
+  pure subroutine weigh(count, counted, x, y)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: counted(count), x(3,count)
+    real(dp), intent(out) :: y(3,count)
+    integer(i4) :: i
+
+    do i = 1, count
+      y(:,i) = counted(i)*x(:,i)
+    end do
+  end subroutine weigh
+
+  !> Sum of x.y, in eight partial sums that can be added at the same time.
+  pure real(dp) function dot(count, x, y)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: x(count), y(count)
+    real(dp) :: sums(8)
+    integer(i4) :: i, k, whole
+
+    sums = 0.0_dp
+    whole = count - mod(count, 8)
+    do i = 1, whole, 8
+      do k = 1, 8
+        sums(k) = sums(k) + x(i+k-1)*y(i+k-1)
+      end do
+    end do
+    do i = whole + 1, count
+      sums(1) = sums(1) + x(i)*y(i)
+    end do
+    dot = sum(sums)
+  end function dot
+
+  !> A sum over all processes.
+  real(dp) function value(total, number)
+    type(reduction), intent(in) :: total
+    integer(i4), intent(in) :: number
+
+    value = transfer(total%value(number), 1.0_dp)
+  end function value
+
+  !> Begins a cycle from the residual, or ends the solution; lengths of the right-hand side and of the residual.
+  subroutine begin_cycle(run, whole, length)
+    type(krylov_course), intent(inout) :: run
+    real(dp), intent(in) :: whole, length
+    integer(i4) :: room
+
+    room = min(restart, run%most - run%made)
+    run%phase = solved
+    if (.not. length > 0.0_dp .or. room <= 0 .or. (run%made > 0 .and. length <= run%epsilon*whole)) return
+    run%target = run%epsilon*whole
+    run%right(0) = length
+    run%largest = 0.0_dp
+    run%used = 0
+    run%column = 0
+    call take_direction(run, length)
+  end subroutine begin_cycle
+
+  !> Makes the newest vector of the basis one of length 1, and the next direction from it.
+  subroutine take_direction(run, length)
+    type(krylov_course), intent(inout) :: run
+    real(dp), intent(in) :: length
+    integer(i4) :: first
+
+    first = run%size*run%column
+    if (run%column > 0) then
+      call scaled(3*run%size, 1.0_dp/length, run%product, run%basis(:,first:))
+    else
+      call scaled(3*run%size, 1.0_dp/length, run%basis, run%basis)
     end if
-    call receive_momenta(plan, 0, loc%triples%momentum)
-    if (plan%waiting == 0) call multiply(loc, copied, listed, operator, x, y)
-  end subroutine multiply_with_messages
+    call precondition_rows(run%size, run%operator, run%basis(:,first:), run%direction(:,first:))
+    run%phase = multiplying
+  end subroutine take_direction
+
+  !> Computes y = factor x.
+  pure subroutine scaled(count, factor, x, y)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: factor, x(count)
+    real(dp), intent(inout) :: y(count)
+
+    y = factor*x
+  end subroutine scaled
+
+  !> Computes y = y + factor x.
+  pure subroutine add(count, factor, x, y)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: factor, x(count)
+    real(dp), intent(inout) :: y(count)
+
+    y = y + factor*x
+  end subroutine add
+
+  !> Makes the last product orthogonal to the basis, by classical Gram-Schmidt, twice where round-off counts; then goes on with the column.
+  subroutine project(run, total)
+    type(krylov_course), intent(inout) :: run
+    type(reduction), intent(inout) :: total
+    real(dp) :: parts(0:run%column), whole, square
+    integer(i4) :: first, count, k, j
+
+    j = run%column
+    do k = 0, j
+      parts(k) = value(total, k)
+    end do
+    whole = value(total, j + 1)
+    if (run%pass == 0) run%triangle(:,j) = 0.0_dp
+    run%triangle(1:j+1,j) = run%triangle(1:j+1,j) + parts
+    do first = 0, run%size - 1, piece
+      count = 3*min(piece, run%size - first)
+      do k = 0, j
+        call add(count, -parts(k), run%basis(:,run%size*k+first:), run%product(:,first:))
+      end do
+    end do
+    square = max(whole - sum(parts**2), 0.0_dp)
+    run%pass = run%pass + 1
+    if (square > kept**2*whole .or. run%pass == 2) then
+      call finish_column(run, sqrt(square))
+    else
+      call offer_dots(run, total, j + 1, run%product)
+    end if
+  end subroutine project
+
+  !> Applies rotations to the newest column, whose last entry is `length`; goes on with the next direction, or ends the cycle.
+  subroutine finish_column(run, length)
+    type(krylov_course), intent(inout) :: run
+    real(dp), intent(in) :: length
+    integer(i4) :: j, room
+    logical :: ends
+
+    j = run%column
+    room = min(restart, run%most - run%made)
+    run%triangle(j+2,j) = length
+    call rotate_column(j + 1, run%cosine, run%sine, run%triangle(:,j), run%right)
+    run%largest = max(run%largest, abs(run%triangle(j+1,j)))
+    ends = .not. abs(run%triangle(j+1,j)) > breakdown*run%largest   ! along reactions that cause no motion
+    if (.not. ends) then
+      run%used = j + 1
+      ends = .not. length > 0.0_dp .or. abs(run%right(j+1)) <= run%target .or. j + 1 == room
+    end if
+    if (ends) then
+      call end_cycle(run, room)
+    else
+      run%column = j + 1
+      call take_direction(run, length)
+    end if
+  end subroutine finish_column
+
+  !> Adds the directions to dR; then comes the residual, unless the solution ends.
+  subroutine end_cycle(run, room)
+    type(krylov_course), intent(inout) :: run
+    integer(i4), intent(in) :: room
+    integer(i4) :: k
+
+    call back_substitute(run%used, size(run%triangle, 1), run%triangle, run%right)
+    do k = 0, run%used - 1
+      call add(3*run%size, run%right(k), run%direction(:,run%size*k:), run%change)
+    end do
+    run%made = run%made + run%column + 1
+    run%phase = starting
+    if (run%made >= run%most .or. run%used < room) run%phase = solved
+  end subroutine end_cycle
+
+  !> Computes y = X W x + Y x of listed rows, with the exchange of momenta on the way.
+  !>
+  !> Rows on bodies that several processes hold come first, and of these the rows on copies: momenta are on the way while the other rows are
+  !> multiplied.  If W is stored, these take its blocks and no momenta, since all rows on their bodies are listed.
+  subroutine product_with_messages(loc, plan, run, x, y)
+    type(local_tables), intent(inout) :: loc
+    type(colour_messages), intent(inout) :: plan
+    type(krylov_course), intent(inout) :: run
+    real(dp), intent(in) :: x(3,run%size)
+    real(dp), intent(inout) :: y(3,run%size)
+    integer(i4) :: copied, shared
+
+    copied = run%copied
+    shared = run%shared
+    associate (count => run%size, listed => run%listed, operator => run%operator, nrow => size(run%place))
+      if (plan%waiting == 0) then
+        if (nrow > 0) then
+          call clear(loc, listed(0:shared-1))
+        else
+          loc%triples%momentum(:,0:run%triples-1) = 0.0_dp
+        end if
+        call spread(loc, shared, listed, x)
+        call send_momenta(plan, 0, loc%triples%momentum)
+        if (nrow > 0) then
+          call multiply_stored(copied + 1, count, listed, nrow, run%place, loc%rows%diagonal, loc%rows%block_ptr, &
+                               loc%blocks%column, loc%blocks%block, operator, x, y)
+        else
+          call spread(loc, count - shared, listed(shared:), x(:,shared+1:))
+          call multiply(loc, count - copied, listed(copied:), operator(:,:,:,copied:), x(:,copied+1:), y(:,copied+1:))
+        end if
+      end if
+      call receive_momenta(plan, 0, loc%triples%momentum)
+      if (plan%waiting /= 0 .or. plan%error /= 0) return
+      call multiply(loc, copied, listed, operator, x, y)
+    end associate
+    run%products = run%products + 1
+  end subroutine product_with_messages
 
   !> Sets the momenta of the triples of rows to zero.
   subroutine clear(loc, listed)

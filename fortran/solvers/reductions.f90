@@ -16,12 +16,14 @@ contains
 
   !> Combines the numbers of all processes; a wait that lasts long ends the call, which then has to be made again.
   !>
-  !> Numbers to combine are written to `value` before, with `stage` = 0.  All processes get the same bits.
+  !> Numbers to combine are written to `value` before, with `stage` = 0.  All processes get the same bits.  Where Python combines them (`in_python`), it does
+  !> so when the kernel returns.
   subroutine reduce(plan)
     type(reduction), intent(inout) :: plan
     integer(i4) :: s, requests
     integer(i8) :: began, ended, rate
 
+    if (plan%in_python /= 0) return
     do while (.not. reduced(plan))
       s = plan%stage
       requests = plan%request_ptr(s+1) - plan%request_ptr(s)
@@ -54,7 +56,7 @@ contains
   pure logical function reduced(plan)
     type(reduction), intent(in) :: plan
 
-    reduced = plan%stage >= size(plan%role)
+    reduced = plan%stage >= size(plan%role) + plan%in_python
   end function reduced
 
   !> Combines numbers with those of another process.

@@ -8,7 +8,8 @@ from time import perf_counter
 import numpy as np
 
 from ..tables import Record
-from .communicator import Communicator, LongWait
+from .communicator import Communicator, LongWait, NoRequests
+from .reductions import Reduction
 
 Plan = tuple[dict[int, np.ndarray], dict[int, np.ndarray]]  # what goes to other processes, and what comes from them, by their numbers
 
@@ -38,14 +39,16 @@ class ColourMessages(Record):
         "test_all": "i8",
         "words": "i4",
         "place": "i4",  # colours that are done
-        "waiting": "i4",  # 1: messages of the next colour are on their way
+        "turn": "i4",  # colour whose messages are next
+        "waiting": "i4",  # 1: messages of the next colour are on their way, or Python has to exchange them; 2: it has
+        "in_python": "i4",  # 1: Python exchanges messages
         "error": "i4",  # of MPI, 0: none
         "waited": "f8",  # time for which the sweep has waited for messages [s]
     }
 
     @classmethod
-    def between(cls, world: Communicator, rows: Sequence[np.ndarray], shared: np.ndarray, plans: Sequence[Plan]) -> ColourMessages | None:
-        """Return the messages of colours, or None where a communicator has no lasting requests.
+    def between(cls, world: Communicator, rows: Sequence[np.ndarray], shared: np.ndarray, plans: Sequence[Plan]) -> ColourMessages:
+        """Return the messages of colours.
 
         Parameters
         ----------
@@ -61,8 +64,9 @@ class ColourMessages(Record):
         outgoing, incoming = (np.zeros((3, pointers[-1]), order="F") for pointers in (sent_ptr, received_ptr))
         messages = [([*_slices(out, outgoing, first)], [*_slices(into, incoming, second)]) for (out, into), first, second in zip(plans, sent_ptr, received_ptr)]
         requests = world.lasting(messages)
-        if requests is None:
-            return None
+        in_python = requests is None
+        if in_python:
+            requests = NoRequests(len(plans))
         ordered = [(listed[shared[listed]], listed[~shared[listed]]) for listed in rows]
         row_ptr = _pointers([listed.size for listed in rows])
         made = cls(
@@ -73,22 +77,40 @@ class ColourMessages(Record):
             outgoing=outgoing, incoming=incoming, request=requests.handles, request_ptr=requests.pointers, status=requests.status,
         )  # fmt: skip
         made.start_all, made.test_all, made.words = *requests.functions, requests.words
-        made.requests = requests
+        made.requests, made.in_python, made.messages = requests, int(in_python), messages
         made.counts = sum(len(out) for out, _ in plans), outgoing.nbytes
         return made
 
-    def complete(self, kernel: Callable[[int], None], world: Communicator) -> None:
-        """Call a kernel with the handle of the messages until all of them have come; long waits end a call."""
-        self.waited, long = 0.0, None
+    def complete(self, kernel: Callable[[], None], world: Communicator, sums: Reduction | None = None, times: Callable[[], int] = lambda: 1) -> None:
+        """Call a kernel until all messages have come; long waits end a call, and so do messages for which there are no requests.
+
+        `sums` over all processes that the kernel makes; `times`: how often each message has been sent then.
+        """
+        self.place, self.waited, long = 0, 0.0, None
+        if sums:
+            sums.waited = 0.0
         while True:
-            kernel(self.handle)
-            if self.error:
-                raise RuntimeError(f"MPI has failed with its error {self.error} while momenta were exchanged")
-            if not self.waiting:
+            kernel()
+            if error := self.error or (sums.error if sums else 0):
+                raise RuntimeError(f"MPI has failed with its error {error} while a kernel exchanged numbers")
+            if self.in_python and self.waiting:
+                self._exchange(world)
+            elif sums and sums.asks:
+                sums.combine(world)
+            elif self.waiting or sums and sums.waiting:
+                long = long or LongWait(world.rank, perf_counter())
+                long.note()
+            else:
                 break
-            long = long or LongWait(world.rank, perf_counter())
-            long.note()
-        world.traffic.count_many(*self.counts, self.waited)
+        if not self.in_python:
+            messages, size = self.counts
+            world.traffic.count_many(times() * messages, times() * size, self.waited + (sums.waited if sums else 0.0))
+
+    def _exchange(self, world: Communicator) -> None:
+        """Exchange the messages of the next colour, where there are no requests."""
+        out, into = self.messages[self.turn]
+        world.exchange(dict(out), dict(into))
+        self.waiting = 2
 
 
 def _pointers(counts: Sequence[int]) -> np.ndarray:

@@ -23,7 +23,7 @@ class Machine:
     step : float
         Seconds of a step, beside its bodies and constraints.
     message, byte, reduction : float
-        Seconds of a message to a neighbour, of one byte in it, and of a sum over two processes.
+        Seconds of a message to a neighbour in a sweep, of one byte in it, and of the sums of two processes behind a sweep.
     base : float
         Bytes of a process without a model.
     growth : float
@@ -32,11 +32,11 @@ class Machine:
         Where these prices come from.
     """
 
-    visit: float = 4e-5
+    visit: float = 1e-7
     step: float = 1.5e-3
-    message: float = 1e-5
+    message: float = 1e-6
     byte: float = 2e-10
-    reduction: float = 2e-5
+    reduction: float = 1e-6
     base: float = 7.1e7
     growth: float = 1.7
     source: str = "defaults, not measured on this machine: python benchmarks/scaling.py measures it"

@@ -11,24 +11,23 @@ from ..kinds import RowKind
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.newton import NewtonSolver
 from ..solvers.report import SolverReport
-from ..tables import opened
+from ..tables import Record, opened
 from .colour_messages import ColourMessages
 from .gathered_solver import GatheredSolver
 from .part import Part
 from .part_sweeps import NO_ROWS, UNBOUNDED, measured
+from .reductions import Operation, Reduction
 
 #: Rows above which processes share a solution; below, messages cost more than one process that solves for all of them.
 SHARED_FROM = 2000
 # As in fortran/solvers/newton.f90, which explains them:
-RESTART, PATIENCE, LIFT, REDUNDANCY, BREAKDOWN, BEYOND_MEASURE = 20, 100, 1e-3, 1e-6, 1e-8, 1e6
-KEPT = 0.1  # part of a product's norm that must stay when it is made orthogonal to the basis, or round-off counts and it is made so again
+RESTART, PATIENCE, LIFT, REDUNDANCY, BEYOND_MEASURE = 20, 100, 1e-3, 1e-6, 1e6
 RHO = 14  # row of the inverse of W's largest eigenvalue in `block` (b_rho of fortran/rows/diagonal_block.f90)
 
 _soften = _kernels.part_newton.soften_rows
 _linearise = _kernels.part_newton.linearise_rows
 _spread = _kernels.part_newton.spread_rows
-_multiply = _kernels.part_newton.multiply_rows
-_multiply_with_messages = _kernels.part_newton.multiply_with_messages
+_solve_linear = _kernels.part_newton.solve_linear
 _precondition = _kernels.part_newton.precondition_rows
 _step = _kernels.part_newton.step_rows
 _find_velocities = _kernels.part_sweeps.find_part_velocities
@@ -53,12 +52,12 @@ class PartNewton(GatheredSolver):
         super().__init__(part, settings, told, whole)
         self.stored_form = self.stored_form or settings.stored_form
         self._momenta: tuple[int, ColourMessages | None] = -1, None  # arrangement of the part, and messages of a product
+        self.dots = Reduction.of(part.world, [Operation.SUM] * (RESTART + 2))
 
-    def messages(self) -> ColourMessages | None:
-        """Return the messages of a product with W, which stay while the part holds the same bodies; None: `Communicator.exchange` makes them."""
+    def messages(self) -> ColourMessages:
+        """Return the messages of a product with W, which stay while the part holds the same bodies."""
         if self._momenta[0] != self.part.arrangement:
-            found = ColourMessages.between(self.part.world, [NO_ROWS], np.zeros(0, bool), [self.everything]) if any(self.everything) else None
-            self._momenta = self.part.arrangement, found
+            self._momenta = self.part.arrangement, ColourMessages.between(self.part.world, [NO_ROWS], np.zeros(0, bool), [self.everything])
         return self._momenta[1]
 
     def solve(self, local) -> SolverReport:
@@ -103,6 +102,42 @@ class PartNewton(GatheredSolver):
         return report
 
 
+class KrylovCourse(Record):
+    """Linear problems of one solution: their rows, operators and vectors, and what a later call of the kernel needs."""
+
+    COLUMNS = {
+        "listed": ((), "i4"),  # rows: on copies, on other bodies that several processes hold, all others
+        "place": ((), "i4"),  # of each row among them; empty if W is not stored
+        "counted": ((), "f8"),  # 1: this process counts the row, 0: another one does
+        "operator": ((3, 3, 3), "f8"),  # X, Y, T^-1 of each
+        "rhs": ((3,), "f8"),
+        "change": ((3,), "f8"),  # the solution dR
+        "product": ((3,), "f8"),
+        "basis": ((3,), "f8"),  # vectors one behind another
+        "direction": ((3,), "f8"),
+        "triangle": ((21,), "f8"),  # upper Hessenberg matrix, made triangular by rotations
+        "cosine": ((), "f8"),
+        "sine": ((), "f8"),
+        "right": ((), "f8"),  # rotated right-hand side of the small problem
+    }
+    NUMBERS = {
+        "size": "i4",  # rows
+        "copied": "i4",  # of them on copies,
+        "shared": "i4",  # and on bodies that several processes hold
+        "triples": "i4",  # velocity triples of bodies
+        "epsilon": "f8",  # accuracy
+        "most": "i4",  # largest number of directions
+        "phase": "i4",  # 0: at the beginning
+        "column": "i4",  # of the triangle
+        "pass": "i4",  # of Gram-Schmidt
+        "used": "i4",  # columns that count
+        "made": "i4",  # directions in earlier cycles
+        "products": "i4",  # with W, of all problems
+        "target": "f8",  # length of the residual that ends a problem
+        "largest": "f8",  # entry on the diagonal
+    }
+
+
 class NewtonInParts:
     """One solution.
 
@@ -127,15 +162,23 @@ class NewtonInParts:
         if local.stored:
             self.places = np.zeros(local.n, np.int32)
             self.places[self.rows] = np.arange(self.rows.size)
-        size = self.rows.size
-        self.counts = np.repeat(np.isin(self.rows, self.counted), 3).astype(float)  # others count the other rows
-        self.operator = np.zeros((3, 3, 3, size), order="F")
-        self.rhs, self.change, self.product = (np.zeros((size, 3)) for _ in range(3))
-        directions = min(self.given.linmaxiter, RESTART)
-        self.basis, self.directions = np.zeros((directions + 1, 3 * size)), np.zeros((directions, size, 3))
+        self.dots, self.linear = solver.dots, self._linear_problem()
         self.merits: list[float] = []
         self.products: list[int] = []
-        self.made = 0
+
+    def _linear_problem(self) -> KrylovCourse:
+        """Return the linear problem of all steps, without numbers yet."""
+        size, given = self.rows.size, self.given
+        directions = max(min(given.linmaxiter, RESTART), 1)
+        vectors = {name: np.zeros((3, count * size), order="F") for name, count in dict.fromkeys(("rhs", "change", "product"), 1).items()}
+        problem = KrylovCourse(
+            listed=self.rows, place=self.places, counted=np.isin(self.rows, self.counted).astype(float), operator=np.zeros((3, 3, 3, size), order="F"), **vectors,
+            basis=np.zeros((3, directions * size), order="F"), direction=np.zeros((3, directions * size), order="F"),
+            triangle=np.zeros((RESTART + 1, RESTART), order="F"), cosine=np.zeros(RESTART), sine=np.zeros(RESTART), right=np.zeros(RESTART + 1),
+        )  # fmt: skip
+        problem.size, problem.copied, problem.shared, problem.triples = size, self.copied, self.shared, self.part.model.bodies.triples.n
+        problem.epsilon, problem.most = given.epsilon, given.linmaxiter
+        return problem
 
     def run(self) -> SolverReport:
         """Take steps until the merit is small enough, and return how it went."""
@@ -150,22 +193,22 @@ class NewtonInParts:
         averaged = given.linver == "DIAG"
         added, halved, since = given.delta, merit, 0
         while len(self.merits) < given.maxiter and merit > given.meritval and math.isfinite(merit):
-            if not averaged and self.made >= given.maxmatvec or not self._linearise(0.0 if averaged else added):
+            if not averaged and self.linear.products >= given.maxmatvec or not self._linearise(0.0 if averaged else added):
                 break
             if averaged:
                 self._average()
             else:
-                self._krylov_step()
+                self._solve_linear()
             before, start = merit, local.rows.R[:, self.rows].copy()
             self._step()
             merit, residual = self._measure()
             if merit > BEYOND_MEASURE * max(before, 1.0) and not averaged:  # along reactions that cause no motion
                 local.rows.R[:, self.rows] = start
-                self.change[:] = 0.0
+                self.linear.change[:] = 0.0
                 merit, residual = self._measure()
                 added = max(10.0 * added, REDUNDANCY * mean)
             self.merits.append(merit)
-            self.products.append(self.made)
+            self.products.append(self.linear.products)
             since += 1
             if merit <= 0.5 * halved:
                 halved, since = merit, 0
@@ -199,99 +242,23 @@ class NewtonInParts:
     def _linearise(self, added: float) -> bool:
         """Linearise the contact equation; return whether no diagonal block is singular in any process."""
         local = self.local
-        failed, status = _linearise(local.handles, self.rows, added, self.unit, local.half_step, self.given.omega, self.operator, self.rhs.T)
+        failed, status = _linearise(local.handles, self.rows, added, self.unit, local.half_step, self.given.omega, self.linear.operator, self.linear.rhs)
         opened(status)
         return self.world.largest(np.array([float(failed >= 0)]))[0] == 0.0
 
     def _average(self) -> None:
         """Compute dR = (1 - theta) dR + theta T^-1 rhs."""
-        _precondition(self.operator, self.rhs.T, self.product.T)
-        self.change += self.given.theta * (self.product - self.change)
+        linear = self.linear
+        _precondition(linear.operator, linear.rhs, linear.product)
+        linear.change += self.given.theta * (linear.product - linear.change)
 
     def _step(self) -> None:
         """Compute R = P(R + dR)."""
-        opened(_step(self.local.handles, self.rows, self.change.T))
+        opened(_step(self.local.handles, self.rows, self.linear.change))
 
-    def _apply(self, x: np.ndarray) -> np.ndarray:
-        """Return X W x + Y x as one row of numbers; the next call overwrites it."""
-        if self.messages:
-            triples = self.part.model.bodies.triples.n
-            given = self.copied, self.shared, triples, self.places, self.rows, self.operator, x.T, self.product.T
-            self.messages.complete(lambda handle: opened(_multiply_with_messages(self.local.handles, handle, *given)), self.world)
-        else:
-            self._spread(x.T)
-            opened(_multiply(self.local.handles, self.rows, self.operator, x.T, self.product.T))
-        self.made += 1
-        return self.product.ravel()
-
-    def _dots(self, vectors: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return the products of vectors (k, 3 n) and x over the rows of all processes."""
-        return self.world.total(vectors @ (self.counts * x))
-
-    def _norm(self, x: np.ndarray) -> float:
-        """Return the norm over the rows of all processes."""
-        return math.sqrt(self._dots(x[None], x)[0])
-
-    def _krylov_step(self) -> None:
-        """Solve for dR by flexible GMRES, right-preconditioned by the diagonal blocks, from the last dR (krylov_step of fortran/solvers/newton.f90)."""
-        given, rhs = self.given, self.rhs.ravel()
-        target, made = given.epsilon * self._norm(rhs), 0
-        while True:
-            residual = rhs - self._apply(self.change)
-            length = self._norm(residual)
-            if not length > 0.0 or made >= given.linmaxiter or 0 < made and length <= target:
-                return
-            room = min(RESTART, given.linmaxiter - made)
-            used, steps, weights = self._cycle(residual / length, length, room, target)
-            self.change += np.tensordot(weights, self.directions[:used], 1)
-            made += steps
-            if made >= given.linmaxiter or used < room:
-                return
-
-    def _cycle(self, first: np.ndarray, length: float, room: int, target: float) -> tuple[int, int, np.ndarray]:
-        """Make directions until the residual is at most `target`; return how many count, how many there are, and their weights."""
-        triangle, rotations, right = np.zeros((room + 1, room)), np.zeros((room, 2)), np.zeros(room + 1)
-        right[0], largest, used = length, 0.0, 0
-        self.basis[0] = first
-        for j in range(room):
-            _precondition(self.operator, self.basis[j].reshape(-1, 3).T, self.directions[j].T)
-            product, length = self._orthogonal(j, self._apply(self.directions[j]), triangle[:, j])
-            _rotate(j, rotations, triangle[:, j], right)
-            largest = max(largest, abs(triangle[j, j]))
-            if not abs(triangle[j, j]) > BREAKDOWN * largest:  # along reactions that cause no motion
-                break
-            used = j + 1
-            if not length > 0.0 or abs(right[used]) <= target:
-                break
-            product /= length  # in the memory of the basis
-        weights = np.linalg.solve(np.triu(triangle[:used, :used]), right[:used]) if used else np.zeros(0)
-        return used, j + 1, weights
-
-    def _orthogonal(self, j: int, product: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, float]:
-        """Make a product orthogonal to the basis; return it and its norm, and write the coefficients.
-
-        Classical Gram-Schmidt, made twice where round-off counts: one sum over all processes, or two; the modified one takes j + 2 of them.
-        """
-        basis = self.basis[: j + 1]
-        self.basis[j + 1], product = product, self.basis[j + 1]
-        column[: j + 1], square = 0.0, np.inf
-        for _ in range(2):
-            *parts, whole = self._dots(self.basis[: j + 2], product)
-            column[: j + 1] += parts
-            product -= np.array(parts) @ basis
-            square = max(whole - float(np.dot(parts, parts)), 0.0)
-            if square > KEPT**2 * whole:
-                break
-        column[j + 1] = math.sqrt(square)
-        return product, column[j + 1]
-
-
-def _rotate(j: int, rotations: np.ndarray, column: np.ndarray, right: np.ndarray) -> None:
-    """Apply the earlier rotations to column j, add one that removes its last entry, and apply that to the right-hand side."""
-    for i in range(j):
-        cosine, sine = rotations[i]
-        column[i], column[i + 1] = cosine * column[i] + sine * column[i + 1], cosine * column[i + 1] - sine * column[i]
-    length = math.hypot(column[j], column[j + 1])
-    rotations[j] = (column[j] / length, column[j + 1] / length) if length > 0.0 else (1.0, 0.0)
-    column[j], column[j + 1] = length, 0.0
-    right[j], right[j + 1] = rotations[j, 0] * right[j], -rotations[j, 1] * right[j]
+    def _solve_linear(self) -> None:
+        """Solve for dR by flexible GMRES, from the last dR."""
+        linear, messages, before = self.linear, self.messages, self.linear.products
+        linear.phase = linear.made = 0
+        handles = self.local.handles, messages.handle, self.dots.handle, linear.handle
+        messages.complete(lambda: opened(_solve_linear(*handles)), self.world, self.dots, lambda: linear.products - before)

@@ -354,8 +354,8 @@ class PartSweeps(ConstraintSolver):
     def _sweep_with_messages(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
         """Sweep all colours once, with the messages that follow each of them."""
         options = local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter
-        self._messages.place = 0
-        self._messages.complete(lambda handle: opened(_sweep_with_messages(local.handles, handle, backwards, *options, sums, counts)[1]), self.part.world)
+        handle = self._messages.handle
+        self._messages.complete(lambda: opened(_sweep_with_messages(local.handles, handle, backwards, *options, sums, counts)[1]), self.part.world)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep the rows on obstacles, after the stages of a variant."""
@@ -422,9 +422,17 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
         size = np.where(size > 0.0, size, size.sum())
     energy = np.where(energy > 0.0, energy, energy.sum())  # an obstacle moves bodies that were at rest, through springs or links
     rows = local.rows.merit[: local.n]
-    energies = energy[np.minimum(local.rows.driving[: local.n], len(energy) - 1)]
-    rows[:] = np.where(energies > NO_ENERGY, rows / np.where(energies > NO_ENERGY, energies, 1.0), np.where(rows > 0.0, UNBOUNDED, rows))
+    if len(energy) == 1 and energy[0] > NO_ENERGY:
+        rows /= energy[0]
+    else:
+        _divide(rows, energy, local.rows.driving[: local.n])
     return 0.5 * _larger(map(_share, merit, energy)), math.sqrt(_larger(map(_share, unmet, size)))
+
+
+def _divide(rows: np.ndarray, energy: np.ndarray, driving: np.ndarray) -> None:
+    """Divide the merits of rows by the free energy, of those that drive obstacles by its own."""
+    energies = energy[np.minimum(driving, len(energy) - 1)]
+    rows[:] = np.where(energies > NO_ENERGY, rows / np.where(energies > NO_ENERGY, energies, 1.0), np.where(rows > 0.0, UNBOUNDED, rows))
 
 
 class PartPenalty(PartSweeps):

@@ -14,7 +14,7 @@ from .part import CARRIED, MOVER, Part
 from .partition import Balance, Partition
 
 NUMBER = 8  # bytes
-REDUCTIONS = 2  # sums or maxima over all processes in a sweep
+REDUCTIONS = 1  # sums over all processes in a sweep
 COPIES = 3  # of the state that processes tell one another: as it arrives, as arrays of each process, and joined
 GATHERED = 2  # times in a solution that copies get all momenta
 

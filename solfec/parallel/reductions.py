@@ -48,24 +48,40 @@ class Reduction(Record):
         "stage": "i4",  # stages that are done
         "waiting": "i4",  # 1: messages of the next stage are on their way
         "error": "i4",  # of MPI, 0: none
+        "in_python": "i4",  # 1: Python combines numbers, as stage 0
         "waited": "f8",  # time for which kernels have waited for messages [s]
     }
 
     @classmethod
-    def of(cls, world: Communicator, operations: list[Operation]) -> Reduction | None:
-        """Return a reduction of so many numbers, or None where a communicator has no lasting requests."""
-        value, received = np.zeros(len(operations), np.int64), np.zeros(len(operations), np.int64)
+    def of(cls, world: Communicator, operations: list[Operation]) -> Reduction:
+        """Return a reduction of so many numbers over all processes."""
+        kinds, value, received = np.array(operations, np.int32), np.zeros(len(operations), np.int64), np.zeros(len(operations), np.int64)
         stages = stages_of(world.rank, world.size)
-        out, into = (lambda rank: [(rank, value)]), (lambda rank: [(rank, received)])
-        requests = world.lasting([(out(rank) if sending else [], [] if role == Role.SENDS else into(rank)) for role, rank, sending in stages])
+        messages = [([(rank, value)] if sends else [], [(rank, received)] if role != Role.SENDS else []) for role, rank, sends in stages]
+        requests = world.lasting(messages)
         if requests is None:
-            return None
-        roles = np.array([role for role, *_ in stages], np.int32)
-        made = cls(value=value, operation=np.array(operations, np.int32), received=received, role=roles,
-                   request=requests.handles, request_ptr=requests.pointers, status=requests.status)  # fmt: skip
-        made.start_all, made.test_all, made.words = *requests.functions, requests.words
+            made = cls(value=value, operation=kinds)
+            made.in_python = made.stage = 1
+        else:
+            roles = np.array([role for role, *_ in stages], np.int32)
+            made = cls(value=value, operation=kinds, received=received, role=roles, request=requests.handles, request_ptr=requests.pointers, status=requests.status)
+            made.start_all, made.test_all, made.words = *requests.functions, requests.words
         made.requests = requests
         return made
+
+    @property
+    def asks(self) -> bool:
+        """Whether a kernel has left numbers that Python has to combine."""
+        return self.in_python > self.stage
+
+    def combine(self, world: Communicator) -> None:
+        """Combine numbers of all processes, where there are no requests."""
+        for operation, combined in ((Operation.MAXIMUM, world.largest), (Operation.INTEGER_SUM, world.total), (Operation.SUM, world.total)):
+            chosen = self.operation == operation
+            if chosen.any():
+                mine = self.value[chosen]
+                self.value[chosen] = combined(mine.view(float)).view(np.int64) if operation == Operation.SUM else combined(mine)
+        self.stage = 1
 
 
 def stages_of(rank: int, size: int) -> list[tuple[Role, int, bool]]:

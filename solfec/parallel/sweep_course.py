@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 
 from .. import _kernels
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..tables import Record, opened
 from .colour_messages import ColourMessages
-from .communicator import Communicator, LongWait
+from .communicator import Communicator
 from .reductions import Operation, Reduction
 
 _sweep_until_settled = _kernels.part_sweeps.sweep_until_settled
@@ -21,7 +19,7 @@ OPERATIONS = [Operation.MAXIMUM] * (COUNTS + FIGURES) + [Operation.INTEGER_SUM] 
 
 
 class SweepCourse(Record):
-    """One solution by sweeps: what the kernel knows when a long wait has ended its call."""
+    """One solution by sweeps: rows, sums, and what a later call of the kernel needs."""
 
     COLUMNS = {
         "judged": ((), "i4"),  # rows whose figures this process adds
@@ -58,17 +56,7 @@ class SweepCourse(Record):
         """
         course = cls(judged=judged, figures=np.zeros((FIGURES, max(local.n, 1)), order="F"), scale=np.zeros(FIGURES),
                      counts=np.zeros(COUNTS, np.int32), left=np.zeros(COUNTS, np.int32))  # fmt: skip
-        settings, long = given.sweep_settings(given.maxiter, int(given.reverse)), None
-        messages.place, messages.waited, sums.waited = 0, 0.0, 0.0
-        while True:
-            opened(_sweep_until_settled(local.handles, messages.handle, sums.handle, course.handle, settings.handle, local.half_step, local.step))
-            if error := messages.error or sums.error:
-                raise RuntimeError(f"MPI has failed with its error {error} while processes made sweeps")
-            if not (messages.waiting or sums.waiting):
-                break
-            long = long or LongWait(world.rank, perf_counter())
-            long.note()
-        number, size = messages.counts
-        world.traffic.count_many(course.sweeps * number, course.sweeps * size, messages.waited + sums.waited)
-        world.traffic.reductions += course.sweeps
+        settings = given.sweep_settings(given.maxiter, int(given.reverse))
+        given_to_kernel = local.handles, messages.handle, sums.handle, course.handle, settings.handle, local.half_step, local.step
+        messages.complete(lambda: opened(_sweep_until_settled(*given_to_kernel)), world, sums, lambda: course.sweeps)
         return course

@@ -71,7 +71,7 @@ def test_a_forecast_adds_what_prices_say():
     dear = Machine(1.0, 1.0, 0, 0, 0, 0, 1)  # a machine whose prices are above what was measured here
     assert forecast(alone, measured, alone, dear).seconds == pytest.approx(0.2)
     priced = forecast(two, measured, alone, Machine(0, 0, 1e-3, 0, 1e-2, 5, 1))
-    assert priced.messaging == pytest.approx(1e-3 * two.of_step(10)[0].max() + 1e-2 * 2 * 10)
+    assert priced.messaging == pytest.approx(1e-3 * two.of_step(10)[0].max() + 1e-2 * 10)
     assert priced.memory == pytest.approx(5 + 10**6 * (1 + share[1]) + 3e5)
     measured.spread = True  # no process has the whole model
     assert forecast(two, measured, alone, free).memory == pytest.approx(10**6 * share[1])
