@@ -35,9 +35,9 @@ def homes_of_islands(part: Part, bodies, ends: np.ndarray, counted: np.ndarray) 
     from scipy.sparse.csgraph import connected_components
 
     here = np.append(np.searchsorted(bodies.view("id"), part.model.bodies.view("id")), -1)  # rows of the part's bodies in the whole model
-    mine = here[ends]
-    pairs, numbers = np.unique(mine[:, counted], axis=1, return_counts=True)
-    several = part.world.gathered((pairs, numbers))
+    mine, width = here[ends], bodies.n + 1
+    keys, numbers = np.unique((mine[0, counted] + 1) * width + mine[1, counted] + 1, return_counts=True)
+    several = part.world.gathered((np.array(np.divmod(keys, width)) - 1, numbers))
     one, two = np.concatenate([listed for listed, _ in several], axis=1)
     both = one >= 0
     links = coo_array((np.ones(both.sum()), (one[both], two[both])), (bodies.n, bodies.n))
