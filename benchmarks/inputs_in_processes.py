@@ -22,6 +22,7 @@ ROWS = {  # name: input, arguments, the same of a quick run
     "bridge of 10 030 stones, GAUSS_SEIDEL": ("parallel/bridge.py", "10030 27 0.3", "500 9 0.01"),
     "core of 500 bricks, GAUSS_SEIDEL": ("parallel/core.py", "10 5 0.02", "3 2 0.002"),
     "array of 20^3 rigid cubes, NEWTON": ("speed/array.py", "20 RIGID 0.1", "4 RIGID 0.01"),
+    "array of 20^3 rigid cubes, GAUSS_SEIDEL": ("speed/array.py", "20 RIGID 0.1 GAUSS_SEIDEL", "4 RIGID 0.01 GAUSS_SEIDEL"),
     "array of 6^3 cubes of elements (BC), NEWTON": ("speed/array.py", "6 BC 0.05", "2 BC 0.005"),
     "array of 6^3 cubes of elements (TL), NEWTON": ("speed/array.py", "6 TL 0.05", "2 TL 0.005"),
     "array of 10^3 cubes of elements (BC), NEWTON": ("speed/array.py", "10 BC 0.05", "3 BC 0.005"),

@@ -1,17 +1,21 @@
 # An array of cubes between four walls: unit cubes, 1 mm apart, settle on one another
 #
-# Arguments: cubes along a side, how they deform (RIGID, TL or BC: 2 x 2 x 2 finite elements, implicit), duration:
+# Arguments: cubes along a side, how they deform (RIGID, TL or BC: 2 x 2 x 2 finite elements, implicit), duration, solver (NEWTON or GAUSS_SEIDEL):
 #
 #   solfec inp/speed/array.py 8 RIGID 0.1
+#   solfec inp/speed/array.py 8 RIGID 0.1 GAUSS_SEIDEL
 #   solfec inp/speed/array.py 5 BC 0.1
 
 given = NON_SOLFEC_ARGV() or ()
 side = int(given[0]) if len(given) > 0 else 8
 form = given[1] if len(given) > 1 else 'RIGID'
 duration = float(given[2]) if len(given) > 2 else 0.1
+method = given[3] if len(given) > 3 else 'NEWTON'
 GAP = 1E-3  # m
 if form not in ('RIGID', 'TL', 'BC'):
     raise ValueError('array.py: the second argument is %r; it must be RIGID, TL or BC' % form)
+if method not in ('NEWTON', 'GAUSS_SEIDEL'):
+    raise ValueError('array.py: the fourth argument is %r; it must be NEWTON or GAUSS_SEIDEL' % method)
 
 array = SOLFEC('DYNAMIC', 1E-3, 'out/speed/array-%d-%s' % (side, form))
 SURFACE_MATERIAL(array, model='SIGNORINI_COULOMB', friction=0.3)
@@ -40,7 +44,10 @@ for k in range(side):
                 body.scheme = 'DEF_LIM'
 
 OUTPUT(array, duration)
-RUN(array, NEWTON_SOLVER(1E-8), duration)
+solver = NEWTON_SOLVER(1E-8) if method == 'NEWTON' else GAUSS_SEIDEL_SOLVER(1E-4, 200)
+if method == 'GAUSS_SEIDEL':
+    solver.colouring = 'ON'  # the same sweeps in any number of processes
+RUN(array, solver, duration)
 
 if array.mode == 'WRITE' and not VIEWER():
     print('%d bodies, %d constraints, kinetic energy %.3e J' % (array.nbod, array.ncon, ENERGY(array)[0]))
