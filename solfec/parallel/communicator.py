@@ -22,6 +22,7 @@ RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS
 SAID = 160  # bytes by which processes tell one another where they are
 PATIENCE = 1.5  # seconds for which a process that ends with an error waits for the others
 AWAKE, NAP = 1e-4, 2e-5  # time from which on a process that waits sleeps between two looks for messages, and for how long [s]
+AWAKE_ALONE = 1e-3  # the former if every process of this machine has a core of its own
 FIRST_WORD = "SOLFEC_PATIENCE", 60.0  # environment variable that says after how many seconds a process says that it waits, and without it
 PAUSES = 1e-4, 1e-2  # shortest and longest time between two looks at whether the others have come [s]
 
@@ -234,6 +235,9 @@ class MessagePassing:
 
         self.world, self._max, self._sum, self._all = world, MPI.MAX, MPI.SUM, MPI.Request.Testall
         self.rank, self.size, self.traffic = world.Get_rank(), world.Get_size(), Traffic()
+        here = world.Split_type(MPI.COMM_TYPE_SHARED)
+        self._awake = AWAKE_ALONE if here.Get_size() <= len(os.sched_getaffinity(0)) else AWAKE
+        here.Free()
         self._meetings = world.Dup()  # a process that has taken another way must not disturb messages
 
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
@@ -254,7 +258,7 @@ class MessagePassing:
         """Wait for messages, begun at some time; a long wait leaves the core to others, such as the process for which this one waits."""
         long = None
         while not self._all(requests):
-            if time.perf_counter() - began > AWAKE:
+            if time.perf_counter() - began > self._awake:
                 long = long or LongWait(self.rank, began)
                 time.sleep(NAP)
                 long.note()
