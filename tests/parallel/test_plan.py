@@ -99,6 +99,7 @@ def test_the_command_prints_plans_and_writes_nothing(tmp_path):
     shown = plan(tmp_path, "-n", "1,3,64", "--steps", "2")
     assert shown.returncode == 0, shown.stderr
     assert "16 moving bodies" in shown.stdout and "defaults, not measured on this machine" in shown.stdout
+    assert "several processes do not pay for such a model" in shown.stdout
     rows = [line.split() for line in shown.stdout.splitlines() if line.split()[:1] in (["1"], ["3"], ["64"])]
     assert len(rows) == 3 and [row[5] for row in rows] == ["16", "6", "1"]
     assert not (tmp_path / "out").exists()
