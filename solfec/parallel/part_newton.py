@@ -170,7 +170,7 @@ class NewtonInParts:
         """Return the linear problem of all steps, without numbers yet."""
         size, given = self.rows.size, self.given
         directions = max(min(given.linmaxiter, RESTART), 1)
-        vectors = {name: np.zeros((3, count * size), order="F") for name, count in dict.fromkeys(("rhs", "change", "product"), 1).items()}
+        vectors = {name: np.zeros((3, size), order="F") for name in ("rhs", "change", "product")}
         problem = KrylovCourse(
             listed=self.rows, place=self.places, counted=np.isin(self.rows, self.counted).astype(float), operator=np.zeros((3, 3, 3, size), order="F"), **vectors,
             basis=np.zeros((3, directions * size), order="F"), direction=np.zeros((3, directions * size), order="F"),
