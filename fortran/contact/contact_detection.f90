@@ -4,6 +4,7 @@ module contact_detection
   use contacts, only: update_rows, create_rows, keep_rows, is_excluded, find_deepest => deepest_row
   use contact_patch, only: find_patches
   use detection_state, only: detection_tables, open_detection
+  use face_normals, only: turn_faces
   use manifolds, only: find_manifolds
   use narrow_phase, only: find_contacts
   use pair_cache, only: boxes_inside, select_pairs, note_apart, select_contacts, sum_all => sum_flags, &
@@ -239,6 +240,7 @@ contains
     type(detection), intent(inout) :: run
     integer(i4), intent(in) :: n, one(0:), two(0:), frozen
 
+    call turn_faces(n, one, two, tables%shapes, tables%work)
     call find_contacts(n, one, two, run%epsilon, tables%shapes, run%speculative, frozen, &
       merge(1_i4, 0_i4, run%patched == manifold_points), tables%found, run%error, run%wrong)
     if (run%error /= 0 .or. run%patched == averaged) return

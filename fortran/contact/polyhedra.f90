@@ -8,7 +8,7 @@ module polyhedra
   implicit none
   private
   public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
-            mark_faces, faces_across, largest_warp
+            mark_faces, faces_across, largest_warp, find_normals
 
   integer(i4), parameter :: lanes = 8       !< vertices processed together; vertex arrays are padded to a multiple
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
@@ -255,4 +255,32 @@ contains
       mask = ior(mask, shiftl(bits(k), iand(lane(k), 63_i8)))
     end do
   end function faces_across
+
+  !> Computes unit normals of the faces of a primitive, from their first three corners.
+  subroutine find_normals(primitive, shapes)
+    integer(i4), intent(in) :: primitive
+    type(shape_tables), intent(in) :: shapes
+    integer(i4) :: k, c
+
+    do k = shapes%face_ptr(primitive), shapes%face_ptr(primitive) + shapes%face_count(primitive) - 1
+      c = shapes%corner_ptr(k)
+      associate (corner => shapes%corner_vertex(c:c+2), at => shapes%current)
+        shapes%normal(:,k) = unit_normal(at(:,corner(1)), at(:,corner(2)), at(:,corner(3)))
+      end associate
+    end do
+  end subroutine find_normals
+
+  !> Unit normal of the triangle (a, b, c), zero when it is degenerate.
+  pure function unit_normal(a, b, c) result(normal)
+    real(dp), intent(in) :: a(3), b(3), c(3)
+    real(dp) :: normal(3), u(3), v(3), length
+
+    u = b - a
+    v = c - a
+    normal(1) = u(2)*v(3) - u(3)*v(2)
+    normal(2) = u(3)*v(1) - u(1)*v(3)
+    normal(3) = u(1)*v(2) - u(2)*v(1)
+    length = sqrt(normal(1)**2 + normal(2)**2 + normal(3)**2)
+    if (length > 0.0_dp) normal = normal/length
+  end function unit_normal
 end module polyhedra

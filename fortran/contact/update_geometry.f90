@@ -1,10 +1,11 @@
-!> Shapes follow their bodies: current vertices, face normals, boxes of primitives and extents of bodies.
+!> Shapes follow their bodies: current vertices, boxes of primitives and extents of bodies; normals of faces follow when pairs
+!> need them (`face_normals`).
 module update_geometry
   use kinds, only: dp, i4, i8
   use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, finite_element_kind => body_finite_element, &
     sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid
   use body_state, only: bodies_and_triples, open_bodies
-  use polyhedra, only: shape_tables
+  use polyhedra, only: shape_tables, find_normals
   use shape_state, only: open_shapes
   use state_tables, only: workspace, open_table
   use table_registry, only: table_open
@@ -24,12 +25,13 @@ contains
   !> their nodes for finite elements.  Shapes of bodies whose configuration has not changed by a bit since the last call
   !> are not moved (those of finite elements always are).
   !>
-  !> Reads bodies, their configurations, referential shapes; writes current vertices, normals, axes and boxes of primitives, extents of
-  !> bodies, and of the work space `previous` and `moved`.
+  !> Reads bodies, their configurations, referential shapes; writes current vertices, axes and boxes of primitives, extents of
+  !> bodies, and of the work space `previous`, `moved` and `turned`.
   !>
   !>   body_handles, shape_handles, work_handle   of bodies, of shapes (`open_shapes`), of detection's work space
   !>   epsilon          geometric epsilon: the margin of boxes (docs/language-running.md, GEOMETRIC_EPSILON)
-  !>   afresh           1: all shapes are moved, also of bodies at rest
+  !>   afresh           1: all shapes are moved, also of bodies at rest, and all normals are computed; else those of finite elements
+  !>                    are left to `warped_faces`, and others to `turn_faces`
   !>   failure          100: a handle is void
   subroutine update_shapes(body_handles, shape_handles, work_handle, epsilon, afresh, failure)
     integer(i8), intent(in) :: body_handles(3), shape_handles(5), work_handle
@@ -67,8 +69,8 @@ contains
         !$omp do schedule(static)
         do i = 0, shapes%primitives - 1
           if (work%moved(shapes%body(i)) /= work%updates) cycle
-          call find_normals(shapes%face_ptr(i), shapes%face_count(i), shapes%corner_ptr, shapes%corner_vertex, shapes%current, &
-                            shapes%normal)
+          if (afresh /= 0) call find_normals(i, shapes)
+          if (afresh /= 0 .or. bodies%kind(shapes%body(i)) == finite_element_kind) work%turned(i) = work%updates
           first = shapes%vertex_ptr(i)
           if (shapes%kind(i) >= sphere_kind) then
             to = shapes%current(:,shapes%vertex_list(first))
@@ -176,33 +178,6 @@ contains
     moved(2) = to(2) + (map(2,1)*arm(1) + map(2,2)*arm(2) + map(2,3)*arm(3))
     moved(3) = to(3) + (map(3,1)*arm(1) + map(3,2)*arm(2) + map(3,3)*arm(3))
   end subroutine move
-
-  !> Unit normals of consecutive faces, from their first three corners.
-  pure subroutine find_normals(first, count, corner_ptr, corner, current, normal)
-    integer(i4), intent(in) :: first, count, corner_ptr(0:*), corner(0:*)
-    real(dp), intent(in) :: current(3,0:*)
-    real(dp), intent(inout) :: normal(3,0:*)
-    integer :: k, c
-
-    do k = first, first + count - 1
-      c = corner_ptr(k)
-      normal(:,k) = unit_normal(current(:,corner(c)), current(:,corner(c+1)), current(:,corner(c+2)))
-    end do
-  end subroutine find_normals
-
-  !> Unit normal of the triangle (a, b, c), zero when it is degenerate.
-  pure function unit_normal(a, b, c) result(normal)
-    real(dp), intent(in) :: a(3), b(3), c(3)
-    real(dp) :: normal(3), u(3), v(3), length
-
-    u = b - a
-    v = c - a
-    normal(1) = u(2)*v(3) - u(3)*v(2)
-    normal(2) = u(3)*v(1) - u(1)*v(3)
-    normal(3) = u(1)*v(2) - u(2)*v(1)
-    length = sqrt(normal(1)**2 + normal(2)**2 + normal(3)**2)
-    if (length > 0.0_dp) normal = normal/length
-  end function unit_normal
 
   !> Box of the listed vertices, with a margin.
   pure subroutine find_box(count, list, vertex, margin, box)

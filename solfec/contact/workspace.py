@@ -31,6 +31,7 @@ class Workspace(Record):
     COLUMNS = {
         "moved": ((), "i8"),  # of bodies: the last update of shapes that moved them
         "previous": ((12,), "f8"),  # of bodies: leading configuration triples at the last update of shapes, not numbers: they have not had one
+        "turned": ((), "i8"),  # of primitives: the update of shapes at which the normals of their faces were computed
         "fat": ((6,), "f8"),  # boxes of primitives at the last search, enlarged
         "low": ((), "i4"),  # primitives whose fat boxes overlap, `pairs` of them, sorted
         "high": ((), "i4"),
@@ -91,9 +92,13 @@ class Workspace(Record):
             self.rows = np.zeros((capacity, 2), np.int32, order="F")
             self.records = np.zeros((9, capacity), np.int32, order="F")
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
-            self.fat = enlarged(self.fat, capacity, 0.0)
+            self._enlarge_primitives(capacity)
         if self.moved.size != bodies.capacity:
             self.replace(moved=enlarged(self.moved, bodies.capacity, 0), previous=enlarged(self.previous, bodies.capacity, np.nan))
+
+    def _enlarge_primitives(self, capacity: int) -> None:
+        """Make room for so many primitives, keeping what is known of those that there are."""
+        self.replace(turned=enlarged(self.turned, capacity, 0), fat=enlarged(self.fat, capacity, 0.0))
 
     def add(self, version: int) -> None:
         """Take note of shapes that have come behind the others: the next update moves them; pairs of the others are what they were."""
@@ -120,9 +125,10 @@ class Workspace(Record):
         if self.moved.size < len(bodies):  # others have come since the last update
             self.replace(moved=enlarged(self.moved, len(bodies), 0), previous=enlarged(self.previous, len(bodies), np.nan))
         if self.fat.shape[1] < len(primitives):
-            self.fat = enlarged(self.fat, len(primitives), 0.0)
+            self._enlarge_primitives(len(primitives))
         close_up(self.moved, gaps["BodyTable"], len(bodies), 0)
         close_up(self.previous, gaps["BodyTable"], len(bodies), np.nan)
+        close_up(self.turned, gaps["PrimitiveTable"], len(primitives), 0)
         close_up(self.fat, gaps["PrimitiveTable"], len(primitives), 0.0)
         pairs = slice(self.pairs)
         low, high = primitives[self.low[pairs]], primitives[self.high[pairs]]

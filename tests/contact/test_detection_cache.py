@@ -44,6 +44,12 @@ def same(one, two):
             assert a.tobytes() == b.tobytes(), name
 
 
+def turned(axes, angle):
+    """Columns of an orthogonal matrix after a turn about the last axis."""
+    cosine, sine = np.cos(angle), np.sin(angle)
+    return axes @ np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+
+
 @pytest.mark.parametrize("options", [{}, {"margin": 0.05}, {"patch": True}, {"margin": 0.05, "patch": True}])
 @pytest.mark.parametrize("pace", [1e-4, 3e-2])
 def test_results_are_those_of_a_search_and_evaluation_of_all(options, pace):
@@ -52,12 +58,27 @@ def test_results_are_those_of_a_search_and_evaluation_of_all(options, pace):
     for step in range(25):
         for row in random.choice(np.arange(1, 61), 12 if step % 4 else 0, replace=False):
             vector = pace * random.normal(size=3)
-            kept.move(row, vector)
-            fresh.move(row, vector)
+            for model in (kept, fresh):
+                model.move(row, vector)
+                model.conf(row)[:, :3] = turned(model.conf(row)[:, :3], vector[0])
         forget(fresh)
         assert kept.detect() == fresh.detect()
         same(kept, fresh)
     assert kept.constraints.n > 15
+
+
+def test_a_body_that_turned_far_from_others_meets_them_with_its_present_faces():
+    model = Model()
+    cube, ball = model.add(box((-0.5, -0.5, -0.5), (0.5, 0.5, 0.5))), model.add(Sphere((5.0, 0.0, 0.0), 0.2, 0, 0))
+    for angle in np.radians([0.0, 10.0, 20.0, 30.0]):
+        model.conf(cube)[:, :3] = turned(np.eye(3), angle)
+        model.detect()
+        assert model.constraints.n == 0
+    normal = model.conf(cube)[:, 0].copy()
+    model.conf(ball)[:, 3] = 0.699 * normal
+    model.detect()
+    assert np.abs(normal @ model.constraints.base[:, 2, 0]) == pytest.approx(1.0, abs=1e-14)
+    assert model.constraints.gap[0] == pytest.approx(-0.001, abs=1e-14)
 
 
 def test_exclusions_and_deletions_in_between_are_seen():
