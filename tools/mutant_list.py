@@ -208,8 +208,13 @@ MUTANTS = [
         ("a cut at the wrong place", "x = x + (inside(leave)/(inside(leave) - inside(begin)))*(y - x)", "x = x + (inside(begin)/(inside(begin) - inside(leave)))*(y - x)"),
     ),
     *_of(
+        "fortran/solvers/rigid_contacts.f90", (SYSTEMS, SCENES),
+        ("slaves move like masters", "call find_blocks(-base, slave, v, b, speed)", "call find_blocks(base, slave, v, b, speed)"),
+        ("reactions act on centres", "    arm = point - centre(:,k)\n", "    arm = 0.0_dp*point\n"),
+    ),
+    *_of(
         "fortran/solvers/local_dynamics.f90", (SYSTEMS, SCENES),
-        ("slaves are pushed like masters", "call pull(a, i, 2, -r)", "call pull(a, i, 2, r)"),
+        ("slaves are pushed like masters", "call pull(k, a, i, 2, con%slave_point(:,i), -r)", "call pull(k, a, i, 2, con%slave_point(:,i), r)"),
         ("slaves at the master's point", "if (side == 2) point = con%slave_point(:,i)", "if (side == 2) point = con%master_point(:,i)"),
         ("reactions are not turned into space", "(h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))", "(h(j,1,c)*r(1) + h(j,2,c)*r(2) + h(j,3,c)*r(3))"),
         ("open contacts keep their force", "if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp", "continue"),

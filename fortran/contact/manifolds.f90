@@ -3,7 +3,7 @@ module manifolds
   use kinds, only: dp, i4
   use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron
   use manifold, only: manifold_work, manifold_points, reserve_manifold, find_manifold
-  use time_of_impact, only: is_fast, way_at, time_of_polyhedra, missed, beside
+  use time_of_impact, only: is_fast, way_between, time_of_polyhedra, missed, beside
   use state_tables, only: narrow_result, patch_result
   use velocity_operator, only: finite_element_kind
   implicit none
@@ -54,7 +54,7 @@ contains
       patches%slots(k) = 1
       margin = min(tables%margin(a), tables%margin(b))
       centre = 0.5_dp*(max(tables%box(1:3,a), tables%box(1:3,b)) + min(tables%box(4:6,a), tables%box(4:6,b)))
-      way = way_at(centre, tables%box(:,b), tables%drift(:,:,b)) - way_at(centre, tables%box(:,a), tables%drift(:,:,a))
+      way = way_between(tables, a, b, centre)
       if (.not. is_fast(way, margin)) way = 0
       if (any(tables%box(1:3,a) > tables%box(4:6,b) + margin + abs(way)) .or. &
         any(tables%box(1:3,b) > tables%box(4:6,a) + margin + abs(way))) cycle

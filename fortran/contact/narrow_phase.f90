@@ -13,7 +13,7 @@ module narrow_phase
   use curved, only: contact_of_spheres, contact_with_sphere
   use ellipsoids, only: contact_of_ellipsoids, contact_with_ellipsoid
   use gjk, only: closest_points
-  use time_of_impact, only: is_fast, way_at, advance, stays_open, approaching, met, missed
+  use time_of_impact, only: is_fast, way_between, advance, stays_open, approaching, met, missed
   implicit none
   private
   public :: find_contacts, overlap_volumes, primitive_distances, axes_of, centre_of
@@ -60,8 +60,7 @@ contains
       if (curved /= 0 .and. max(tables%kind(first(k)), tables%kind(second(k))) < sphere) cycle
       margin = min(tables%margin(first(k)), tables%margin(second(k)))
       call pair_frame(tables%box(:, first(k)), tables%box(:, second(k)), centre, size)
-      way = way_at(centre, tables%box(:, second(k)), tables%drift(:, :, second(k))) - &
-            way_at(centre, tables%box(:, first(k)), tables%drift(:, :, first(k)))
+      way = way_between(tables, first(k), second(k), centre)
       if (is_fast(way, margin)) then
         call contact_in_flight(tables, first(k), second(k), epsilon, margin, way, frozen, one, two, work, contact, &
                                results%outward(k), results%surface(:, k))

@@ -15,7 +15,8 @@ module pair_cache
   public :: fatten_boxes, boxes_near, boxes_inside, sum_flags, select_pairs, note_apart, select_contacts
 
   integer, parameter :: parallel_from = 4000
-  integer(i4), parameter :: asleep = -1   !< a value of `rest` of bodies
+  integer(i4), parameter :: asleep = -1       !< a value of `rest` of bodies
+  integer(i4), parameter :: in_contact = 3    !< a value of `mark` of pairs, besides 1 and 2, the order of a pair to evaluate
 
 contains
 
@@ -142,6 +143,25 @@ contains
     !$omp do schedule(static)
     do k = 0, work%pairs - 1
       work%mark(k) = 0
+    end do
+    !$omp end do
+    !$omp do schedule(static)
+    do k = from, to - 1
+      i = min(rows%slave_primitive(k), rows%master_primitive(k))
+      j = max(rows%slave_primitive(k), rows%master_primitive(k))
+      if (.not. is_at(work%pairs, work%low, work%high, i, j, work%kept_at(k))) &
+        work%kept_at(k) = position(work%pairs, work%low, work%high, i, j)
+      if (work%kept_at(k) < 0) cycle
+      !$omp atomic write
+      work%mark(work%kept_at(k)) = in_contact
+    end do
+    !$omp end do
+    !$omp do schedule(static)
+    do k = 0, work%pairs - 1
+      if (work%mark(k) == in_contact) then
+        work%mark(k) = 0
+        cycle
+      end if
       if (newest <= work%apart(k)) cycle
       i = work%low(k)
       j = work%high(k)
@@ -154,15 +174,6 @@ contains
         if (spheres_apart(shapes%box(:,i), shapes%box(:,j), 0.5_dp*(shapes%reach(i) + shapes%reach(j)))) cycle
       end if
       work%mark(k) = merge(2, 1, shapes%box(1,j) < shapes%box(1,i))
-    end do
-    !$omp end do
-    !$omp do schedule(static)
-    do k = from, to - 1
-      i = min(rows%slave_primitive(k), rows%master_primitive(k))
-      j = max(rows%slave_primitive(k), rows%master_primitive(k))
-      if (.not. is_at(work%pairs, work%low, work%high, i, j, work%kept_at(k))) &
-        work%kept_at(k) = position(work%pairs, work%low, work%high, i, j)
-      if (work%kept_at(k) >= 0) work%mark(work%kept_at(k)) = 0
     end do
     !$omp end do
     !$omp do schedule(static)

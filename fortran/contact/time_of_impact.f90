@@ -4,12 +4,12 @@
 !> Two convex bodies cannot be nearer than the planes through their closest points.  So an advance in time until these
 !> planes would meet never jumps over an impact, and if the planes separate after an advance, there is no impact.
 module time_of_impact
-  use kinds, only: dp
-  use polyhedra, only: polyhedron
+  use kinds, only: dp, i4
+  use polyhedra, only: polyhedron, shape_tables
   use gjk, only: closest_points
   implicit none
   private
-  public :: is_fast, way_at, advance, stays_open, time_of_polyhedra, approaching, met, missed, beside
+  public :: is_fast, way_between, advance, stays_open, time_of_polyhedra, approaching, met, missed, beside
 
   integer, parameter :: approaching = 0, met = 1, missed = 2   !< states of `advance`
   integer, parameter :: beside = 3   !< missed, and the plane between the present places is not crossed: see `stays_open`
@@ -24,6 +24,18 @@ contains
 
     is_fast = dot_product(way, way) > (part_of_margin*margin)**2
   end function is_fast
+
+  !> Motion of primitive b relative to a within a step, at a point: zero where neither has a drift.
+  pure function way_between(tables, a, b, point) result(way)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: a, b
+    real(dp), intent(in) :: point(3)
+    real(dp) :: way(3)
+
+    way = 0
+    if (.not. max(tables%reach(a) - tables%margin(a), tables%reach(b) - tables%margin(b)) > 0) return
+    way = way_at(point, tables%box(:,b), tables%drift(:,:,b)) - way_at(point, tables%box(:,a), tables%drift(:,:,a))
+  end function way_between
 
   !> Motion of a primitive within a step at a point; for `drift` see `primitive_motion`.
   pure function way_at(point, box, drift) result(way)

@@ -8,7 +8,7 @@ module local_dynamics
   use state_tables, only: constraint_table, finite_elements, surface_material_table, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
-  use velocity_operator, only: finite_element_kind, obstacle_kind
+  use velocity_operator, only: finite_element_kind, obstacle_kind, rigid_kind
   use kind_numbers, only: constraint_velodir, constraint_velodir3, &
                           contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
     row_span, joint_start_met
@@ -17,6 +17,7 @@ module local_dynamics
   use row_family_base, only: row_family, constraint_data
   use row_operator, only: operator_of, turning_operator
   use row_order, only: attach, acts_on
+  use rigid_contacts, only: lanes, find_rigid_contacts, assemble_rigid_contacts, add_rigid_reaction
   use turning_contacts, only: gap_acceleration
   use contact_rows, only: bounces, is_struck, waits_for_impact
   implicit none
@@ -24,6 +25,7 @@ module local_dynamics
   public :: assemble_rows, assemble_laws, apply_reactions
 
   integer, parameter :: parallel_from = 300   !< rows (or bodies) from which threads pay
+  integer(i4), parameter :: batch = 64        !< rows among which contacts of rigid bodies are listed together
 
   !> Outcomes besides 0 and `table_unknown`.
   integer(i4), parameter :: entries_lack = 1, unknown_body = 2, singular_block = 3
@@ -75,7 +77,6 @@ contains
     type(local_tables) :: loc
     type(finite_elements) :: fe
     integer(i4) :: a
-    logical :: known
 
     entries = 0
     attachments = 0
@@ -95,19 +96,45 @@ contains
       if (implicit(a) /= 0) call set_identity(loc, state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
     end do
 
-    !$omp parallel do if (n > parallel_from) schedule(static) private(known) reduction(max: failed)
-    do a = 0, n - 1
-      call assemble_operator(state, con, loc, fe, implicit, a, loc%rows%order(a), known)
-      if (.not. known) failed = max(failed, a)
-      call take_last(con, loc, a, loc%rows%order(a))
-      loc%rows%lost(a) = 0
-      loc%rows%turning(:,a) = 0.0_dp
-      loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, con, loc%rows%order(a)))
+    !$omp parallel do if (n > parallel_from) schedule(static) reduction(max: failed)
+    do a = 0, n - 1, batch
+      call assemble_batch(state, con, loc, fe, implicit, a, min(a + batch, n) - 1, failed)
     end do
     !$omp end parallel do
     call find_coupled_drives(state, con, loc, n)
     if (failed >= 0) status = unknown_body
   end subroutine assemble_rows
+
+  !> Assembles the operators of the rows from `first` to `last`; `failed`: a row on a kind of body without an operator.
+  subroutine assemble_batch(state, con, loc, fe, implicit, first, last, failed)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: implicit(0:*)     !< see `assemble_rows`
+    integer(i4), intent(in) :: first, last
+    integer(i4), intent(inout) :: failed
+    integer(i4) :: a, found, next, rows(batch)
+    logical :: known
+
+    call find_rigid_contacts(first, last, state, con, loc, found, rows)
+    do next = 1, found, lanes
+      call assemble_rigid_contacts(rows(next:min(next + lanes - 1, found)), state, con, loc)
+    end do
+    next = 1
+    do a = first, last
+      if (next <= found .and. rows(min(next, batch)) == a) then
+        next = next + 1
+      else
+        call assemble_operator(state, con, loc, fe, implicit, a, loc%rows%order(a), known)
+        if (.not. known) failed = max(failed, a)
+      end if
+      call take_last(con, loc, a, loc%rows%order(a))
+      loc%rows%lost(a) = 0
+      loc%rows%turning(:,a) = 0.0_dp
+      loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, con, loc%rows%order(a)))
+    end do
+  end subroutine assemble_batch
 
   !> Factorises the inverse inertia of all triples, those of bodies that sleep left out.
   subroutine factorise_inertia(step, state, loc)
@@ -598,8 +625,8 @@ contains
         a = loc%attachments%row(j)
         i = loc%rows%order(a)
         r = loc%rows%R(1:3,a)
-        if (con%master(i) == k) call pull(a, i, 1, r)
-        if (con%slave(i) == k) call pull(a, i, 2, -r)
+        if (con%master(i) == k) call pull(k, a, i, 1, con%master_point(:,i), r)
+        if (con%slave(i) == k) call pull(k, a, i, 2, con%slave_point(:,i), -r)
         if (con%kind(i) /= contact_row) cycle
         work = works_of(loc, a, step)
         state%bodies%energy(4,k) = state%bodies%energy(4,k) + work(1)
@@ -611,15 +638,21 @@ contains
 
   contains
 
-    !> Adds H^T r of row a, constraint i, on one of its bodies.
-    subroutine pull(a, i, side, r)
-      integer(i4), intent(in) :: a, i
+    !> Adds H^T r of row a, constraint i, on one of its bodies, k.
+    subroutine pull(k, a, i, side, point, r)
+      integer(i4), intent(in) :: k, a, i
       integer, intent(in) :: side
-      real(dp), intent(in) :: r(3)
+      real(dp), intent(in) :: point(3), r(3)
       real(dp) :: h(3,3,8)
       integer(i4) :: count, t(8)
-      call operator_of_row(state, con, loc, fe, a, i, side, count, h, t)
-      call add_transposed(count, h, t, r, state%triples%reaction)
+
+      if (state%bodies%kind(k) <= rigid_kind .and. con%kind(i) == contact_row .and. loc%rows%contact(a) < 0) then
+        call add_rigid_reaction(k, point, con%base(:,:,i), r, state%bodies%conf_ptr, state%bodies%velo_ptr, state%bodies%centre, &
+                                state%configurations%conf, state%triples%reaction)
+      else
+        call operator_of_row(state, con, loc, fe, a, i, side, count, h, t)
+        call add_transposed(count, h, t, r, state%triples%reaction)
+      end if
     end subroutine pull
   end subroutine apply_reactions
 

@@ -192,6 +192,23 @@ def test_results_do_not_depend_on_the_number_of_threads():
         assert np.array_equal(one, two)
 
 
+def test_the_numbers_of_a_contact_do_not_depend_on_how_many_others_there_are():
+    answers = []
+    for others in range(10):
+        random = np.random.default_rng(3)
+        scene = Scene(0.01)
+        ground = scene.obstacle()
+        for _ in range(others + 1):
+            ball = scene.body(mass=random.uniform(1, 2), inertia=random.uniform(1, 2), velocity=random.normal(size=3))
+            scene.bodies.triples.velo[:, 2 * ball] = random.normal(size=3)
+            scene.contact(ball, ground, point=random.normal(size=3), normal=(0.6, 0.0, 0.8))
+        scene.predict()
+        scene.assemble()
+        rows = scene.local.rows
+        answers.append([rows.diagonal[..., 0].tobytes(), rows.B[:, 0].tobytes(), rows.V[:, 0].tobytes()])
+    assert all(answer == answers[0] for answer in answers)
+
+
 def test_a_body_that_cannot_be_moved_is_named():
     scene = Scene(0.01)
     body = scene.body()
