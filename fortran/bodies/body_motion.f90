@@ -19,12 +19,11 @@ module body_motion
   use rigid_motion, only: find_rigid, predict_rigid, finish_rigid
   use pseudo_rigid, only: pseudo_rigid_free_velocity, pseudo_rigid_finish, &
                           pseudo_rigid_kinetic_energy, pseudo_rigid_internal_energy, pseudo_rigid_damping_power
+  use thread_work, only: pays
   implicit none
   private
   public :: initialise_inertia, predict, finish
 
-  !> Number of bodies from which threads pay.
-  integer(i4), parameter :: parallel_from = 500
   !> Number of rows that are searched together for rigid bodies, which are moved eight at a time.
   integer(i4), parameter :: batch = 64
   integer(i8), parameter :: no_failure = huge(0_i8)
@@ -55,7 +54,7 @@ contains
                conf => state%configurations%conf, velo => state%triples%velo, &
                inverse_inertia => state%triples%inverse_inertia)
     first = no_failure
-    !$omp parallel do schedule(static) if(count > parallel_from) private(b, c, i, last, v) reduction(min:first)
+    !$omp parallel do schedule(static) if (pays(count, 200)) private(b, c, i, last, v) reduction(min:first)
     do k = 0, count - 1
       b = rows(k)
       if (kind(b) == finite_element_kind) cycle
@@ -133,7 +132,7 @@ contains
     drift = stage /= 2
     kick = stage /= 1
     first = no_failure
-    !$omp parallel do schedule(static) if(n > parallel_from) private(b, c, count, finite, found, i, l, rows, v, wrong) &
+    !$omp parallel do schedule(static) if (pays(n, 40)) private(b, c, count, finite, found, i, l, rows, v, wrong) &
     !$omp   reduction(min:first) reduction(+:implicit)
     do start = 0, n - 1, batch
       call find_rigid(start, min(start + batch, n) - 1, waking /= 0, kind, state%bodies%rest, found, rows)
@@ -217,7 +216,7 @@ contains
                force => state%triples%force, reaction => state%triples%reaction, &
                inverse_inertia => state%triples%inverse_inertia, energy => state%bodies%energy)
     first = no_failure
-    !$omp parallel do schedule(static) if(n > parallel_from) &
+    !$omp parallel do schedule(static) if (pays(n, 50)) &
     !$omp   private(b, c, count, found, i, l, rows, v, middle, work, finite, converged, regular) reduction(min:first)
     do start = 0, n - 1, batch
       call find_rigid(start, min(start + batch, n) - 1, .false., kind, state%bodies%rest, found, rows)

@@ -5,6 +5,7 @@ module contact_patch
   use polyhedra, only: shape_tables
   use state_tables, only: narrow_result, patch_result
   use kind_numbers, only: sphere => primitive_sphere
+  use thread_work, only: pays
   implicit none
   private
   public :: find_patches
@@ -12,7 +13,6 @@ module contact_patch
   real(dp), parameter :: facing = 0.985_dp     !< cosine of the angle (10 degrees) up to which faces count as lying on each other
   real(dp), parameter :: turned = 0.9817_dp    !< angle of the first slot's direction from the slave face's first edge,
                                                !< away from diagonals and edges of regular shapes
-  integer, parameter :: parallel_from = 200
 
 contains
 
@@ -39,7 +39,7 @@ contains
     integer :: k, most
 
     most = 2*maxval(tables%corner_count) + 4
-    !$omp parallel if (pairs > parallel_from) private(polygon, spare)
+    !$omp parallel if (pays(pairs, 300)) private(polygon, spare)
     allocate (polygon(3,most), spare(3,most))
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1

@@ -8,12 +8,12 @@ module contacts
   use detection_state, only: detection_tables
   use polyhedra, only: shape_tables
   use state_tables, only: constraint_table, surface_material_table
+  use thread_work, only: pays
   implicit none
   private
   public :: update_rows, create_rows, keep_rows, deepest_row, frame, referential, is_excluded
 
   integer(i4), parameter :: any_surface = huge(1_i4)
-  integer, parameter :: parallel_from = 500
   real(dp), parameter :: parallel = 1.0_dp - 1e-12_dp   !< cosine from which directions are the same
 
 contains
@@ -53,7 +53,7 @@ contains
     count = 0
     associate (work => tables%work, results => tables%found, patches => tables%patches, state => tables%state, &
                materials => tables%materials, rows => tables%rows)
-    !$omp parallel do if (last - first > parallel_from) schedule(static) private(r, m, s, cohesive, found, bond, at) &
+    !$omp parallel do if (pays(last - first, 60)) schedule(static) private(r, m, s, cohesive, found, bond, at) &
     !$omp reduction(+:count)
     do k = first, last - 1
       r = work%result_of(k-first)
@@ -147,7 +147,7 @@ contains
       end do
     end do
     if (last + created > size(rows%id)) return
-    !$omp parallel do if (created > parallel_from) schedule(static) private(k, c, m, s, at)
+    !$omp parallel do if (pays(created, 80)) schedule(static) private(k, c, m, s, at)
     do k = last, last + created - 1
       c = pair(k-last)/4
       rows%slot(k) = mod(pair(k-last), 4)

@@ -7,11 +7,11 @@ module face_normals
   use kind_numbers, only: sphere => primitive_sphere  !< lower kinds: polyhedra
   use polyhedra, only: shape_tables, find_normals
   use state_tables, only: workspace
+  use thread_work, only: pays
   implicit none
   private
   public :: turn_faces
 
-  integer, parameter :: parallel_from = 500  !< pairs from which threads pay
   integer(i8), parameter :: asked = -1       !< a value of `turned`
 
 contains
@@ -28,7 +28,7 @@ contains
     logical :: any_asked
 
     any_asked = .false.
-    !$omp parallel if (pairs > parallel_from)
+    !$omp parallel if (pays(pairs, 30))
     !$omp do schedule(static) reduction(.or.:any_asked)
     do k = 0, pairs - 1
       call ask(one(k), shapes, work, any_asked)

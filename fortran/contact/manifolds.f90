@@ -6,12 +6,12 @@ module manifolds
   use time_of_impact, only: is_fast, way_between, time_of_polyhedra, missed, beside
   use state_tables, only: narrow_result, patch_result
   use velocity_operator, only: finite_element_kind
+  use thread_work, only: pays
   implicit none
   private
   public :: find_manifolds
 
   integer(i4), parameter :: sphere = 2
-  integer, parameter :: serial_count = 200
   real(dp), parameter :: last_places = 64*epsilon(1.0_dp)
   real(dp), parameter :: sliver_part = 0.02_dp  !< part of the margin: smaller overlaps do not determine the direction in which bodies met
 
@@ -40,7 +40,7 @@ contains
       most_faces = max(most_faces, tables%face_count(first(k)), tables%face_count(second(k)))
     end do
     most_corners = most_vertices  ! no face has more
-    !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching, &
+    !$omp parallel if (pays(pairs, 500)) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching, &
     !$omp   margin, way, sliver, time, state)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)

@@ -14,6 +14,7 @@ module narrow_phase
   use ellipsoids, only: contact_of_ellipsoids, contact_with_ellipsoid
   use gjk, only: closest_points
   use time_of_impact, only: is_fast, way_between, advance, stays_open, approaching, met, missed
+  use thread_work, only: pays
   implicit none
   private
   public :: find_contacts, overlap_volumes, primitive_distances, axes_of, centre_of
@@ -22,8 +23,6 @@ module narrow_phase
   real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size coincide
   real(dp), parameter :: last_places = 16*epsilon(1.0_dp)  !< planes nearer than this part of the coordinates coincide
   integer, parameter :: most_advances = 64
-  integer(i4), parameter :: serial_count = 200         !< up to this number of pairs one thread is faster
-  integer(i4), parameter :: check_together = 20000     !< up to this number of pairs one thread checks faster
 
 contains
 
@@ -47,11 +46,12 @@ contains
     type(contact_data) :: contact
     real(dp), parameter :: no_way(3) = 0
     real(dp) :: margin, centre(3), size, way(3)
-    integer(i4) :: k, most_vertices, most_faces
+    integer(i4) :: k, most_vertices, most_faces, vertices
 
-    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, error, error_row)
+    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, vertices, error, error_row)
     if (error /= no_error) return
-    !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, contact, k, margin, centre, size, way)
+    !$omp parallel if (pays(2*pairs + vertices, 20)) default(shared) &
+    !$omp   private(one, two, work, contact, k, margin, centre, size, way)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     call reserve_overlap(work, most_vertices, most_faces)
@@ -96,10 +96,10 @@ contains
     type(clip_work) :: work
     type(boundary) :: sum
     real(dp) :: centre(3), size, tolerance
-    integer(i4) :: k, most_vertices, most_faces
+    integer(i4) :: k, most_vertices, most_faces, vertices
     logical :: separated
 
-    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, error, error_row)
+    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, vertices, error, error_row)
     if (error /= no_error) return
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
@@ -136,10 +136,10 @@ contains
     type(polyhedron) :: one, two
     type(contact_data) :: contact
     real(dp) :: centre(3), size, no_shift(3), direction(3), reach(2)
-    integer(i4) :: k, most_vertices, most_faces
+    integer(i4) :: k, most_vertices, most_faces, vertices
     logical :: failed
 
-    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, error, error_row)
+    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, vertices, error, error_row)
     if (error /= no_error) return
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
@@ -362,22 +362,25 @@ contains
   end subroutine pair_frame
 
   !> Checks all pairs and finds the sizes that work arrays need.
-  subroutine check_pairs(pairs, first, second, tables, most_vertices, most_faces, error, error_row)
+  subroutine check_pairs(pairs, first, second, tables, most_vertices, most_faces, vertices, error, error_row)
     integer(i4), intent(in) :: pairs, first(0:*), second(0:*)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(out) :: most_vertices, most_faces, error, error_row
+    integer(i4), intent(out) :: vertices  !< of all pairs
     integer(i4) :: k
+    vertices = 0
     most_vertices = 1
     most_faces = 1
     error = no_error
     error_row = pairs
-    !$omp parallel do if (pairs > check_together) schedule(static) reduction(max:most_vertices, most_faces) &
-    !$omp reduction(min:error_row)
+    !$omp parallel do if (pays(pairs, 3)) schedule(static) reduction(max:most_vertices, most_faces) &
+    !$omp reduction(min:error_row) reduction(+:vertices)
     do k = 0, pairs - 1
       if (min(first(k), second(k)) < 0 .or. max(first(k), second(k)) >= tables%primitives) then
         error_row = min(error_row, k)
       else
         most_vertices = max(most_vertices, tables%vertex_count(first(k)), tables%vertex_count(second(k)))
+        vertices = vertices + tables%vertex_count(first(k)) + tables%vertex_count(second(k))
         most_faces = max(most_faces, tables%face_count(first(k)), tables%face_count(second(k)))
       end if
     end do

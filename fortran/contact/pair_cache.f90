@@ -10,11 +10,11 @@ module pair_cache
   use polyhedra, only: shape_tables
   use state_tables, only: constraint_table, narrow_result, workspace
 !$ use omp_lib, only: omp_get_max_threads
+  use thread_work, only: pays
   implicit none
   private
   public :: fatten_boxes, boxes_near, boxes_inside, sum_flags, select_pairs, note_apart, select_contacts
 
-  integer, parameter :: parallel_from = 4000
   integer(i4), parameter :: asleep = -1       !< a value of `rest` of bodies
   integer(i4), parameter :: in_contact = 3    !< a value of `mark` of pairs, besides 1 and 2, the order of a pair to evaluate
 
@@ -42,7 +42,7 @@ contains
       end do
       mean = mean/max(members, 1)
     end if
-    !$omp parallel do if (members > parallel_from) schedule(static) private(i, width, more)
+    !$omp parallel do if (pays(members, 12)) schedule(static) private(i, width, more)
     do k = 0, members - 1
       i = member(k)
       width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
@@ -89,7 +89,7 @@ contains
       do k = 0, size(still%bodies) - 1
         if (moved(still%bodies(k)) > still%sorted) leavers = leavers + 1
       end do
-      !$omp parallel do if (size(still%movable) > parallel_from) schedule(static) private(i, least) reduction(+:leavers)
+      !$omp parallel do if (pays(size(still%movable, kind=i4), 12)) schedule(static) private(i, least) reduction(+:leavers)
       do k = 0, size(still%movable) - 1
         i = still%movable(k)
         if (moved(tables%shapes%body(i)) <= tables%work%searched) cycle
@@ -135,7 +135,7 @@ contains
     integer :: k, i, j, threads, thread
 
     threads = 1
-!$  if (work%pairs > parallel_from) threads = omp_get_max_threads()
+!$  if (pays(work%pairs, 12)) threads = omp_get_max_threads()
     allocate (start(0:threads))
     start = 0
     newest = maxval(work%moved(0:bodies-1))
@@ -270,7 +270,7 @@ contains
     integer(i4), intent(in) :: found
     integer :: k
 
-    !$omp parallel do if (found > parallel_from) schedule(static)
+    !$omp parallel do if (pays(found, 12)) schedule(static)
     do k = 0, found - 1
       work%apart(work%place(k)) = merge(-1_i8, work%updates, results%status(k) == 1)
     end do

@@ -5,11 +5,11 @@ module primitive_motion
   use table_registry, only: table_open
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
   use matrix3, only: multiply, inverse
+  use thread_work, only: pays
   implicit none
   private
   public :: predict_motion
 
-  integer, parameter :: parallel_from = 2000
   real(dp), parameter :: part_of_margin = 0.5_dp  !< motions shorter than this part of a margin are ignored
   real(dp), parameter :: longest = 1.0e3_dp       !< limit of motions, in sizes of the primitive
 
@@ -45,7 +45,7 @@ contains
 
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    !$omp parallel do if (n > parallel_from) schedule(static) private(way, furthest, size)
+    !$omp parallel do if (pays(n, 25)) schedule(static) private(way, furthest, size)
     do i = 0, n - 1
       size = box(4:6,i) - box(1:3,i)
       if (state%bodies%kind(body(i)) == finite_element_kind) then

@@ -9,11 +9,11 @@ module sparsify
   use polyhedra, only: shape_tables
   use state_tables, only: constraint_table
   use contact_tables, only: area_table, point_table, tabulate_areas, largest_area, tabulate_points, cell_of, hash_of
+  use thread_work, only: pays
   implicit none
   private
   public :: sparsify_rows
 
-  integer, parameter :: parallel_from = 500
 
 contains
 
@@ -66,7 +66,7 @@ contains
       touched, points)
 
     count = 0
-    !$omp parallel do if (last - new > parallel_from) schedule(static) reduction(+:count)
+    !$omp parallel do if (pays(last - new, 100)) schedule(static) reduction(+:count)
     do k = new, last - 1
       keep(k-new) = 1
       if (rows%area(k) < min_area) then

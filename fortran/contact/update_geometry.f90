@@ -9,14 +9,13 @@ module update_geometry
   use shape_state, only: open_shapes
   use state_tables, only: workspace, open_table
   use table_registry, only: table_open
+  use thread_work, only: pays
   implicit none
   private
   public :: update_shapes
 
   !> Margin of bodies' extents beyond the boxes of their primitives, in geometric epsilons.
   real(dp), parameter :: extents_margin = 10.0_dp
-  !> Number of vertices below which one thread is faster.
-  integer, parameter :: parallel_from = 2000
 
 contains
 
@@ -51,7 +50,7 @@ contains
     if (failure /= table_open) return
     any_moved = .false.
     associate (bodies => state%bodies, conf => state%configurations%conf, nbody => int(state%bodies%rows))
-      !$omp parallel if (shapes%vertices > parallel_from) private(map, to, reach, first, k)
+      !$omp parallel if (pays(shapes%vertices, 6)) private(map, to, reach, first, k)
       !$omp do schedule(static) reduction(.or.:any_moved)
       do i = 0, nbody - 1
         first = bodies%conf_ptr(i)

@@ -7,11 +7,11 @@ module constraint_measures
   use row_family_base, only: row_family
   use row_norms, only: weighted
   use rolling_rows, only: take_normals
+  use thread_work, only: pays
   implicit none
   private
   public :: measure, measure_terms, error_without_reaction, note_openings, larger, unbounded, rounding_of
 
-  integer, parameter :: parallel_from = 300   !< rows from which threads pay
   real(dp), parameter :: no_reaction(3) = 0.0_dp
   real(dp), parameter :: last_digits = 8*epsilon(1.0_dp)   !< relative round-off of a sum of terms
   real(dp), parameter :: no_velocity = 1e-100_dp    !< in any units; squares of smaller ones underflow
@@ -105,7 +105,7 @@ contains
     real(dp), intent(inout) :: member(0:*), residual(0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 40)) schedule(static)
     do a = 0, n - 1
       call measure_row(a)
     end do

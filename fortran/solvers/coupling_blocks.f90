@@ -6,11 +6,11 @@ module coupling_blocks
   use row_tables, only: local_tables, open_local
   use row_order, only: acts_on
   use velocity_operator, only: finite_element_kind
+  use thread_work, only: pays
   implicit none
   private
   public :: assemble_matrix
 
-  integer, parameter :: parallel_from = 300   !< rows from which threads pay
   integer(i4), parameter :: blocks_lack = 4   !< outcome: more blocks are needed
 
   !> A body that a row acts on.
@@ -58,7 +58,7 @@ contains
       return
     end if
 
-    !$omp parallel do if (n > parallel_from) schedule(static) private(side)
+    !$omp parallel do if (pays(n, 120)) schedule(static) private(side)
     do a = 0, n - 1
       side = sides_of(a, body%kind, con, loc)
       call merge_row(a, side, laying_out, adding, body%kind, implicit, loc%rows%entry_ptr, loc%rows%slave_entry, &
@@ -77,7 +77,7 @@ contains
     type(row_side) :: side(2)
     integer(i4) :: a, length
 
-    !$omp parallel do if (n > parallel_from) schedule(static) private(side)
+    !$omp parallel do if (pays(n, 40)) schedule(static) private(side)
     do a = 0, n - 1
       side = sides_of(a, body_kind, con, loc)
       loc%rows%block_ptr(a) = merged_length(side, loc%attachments%row)

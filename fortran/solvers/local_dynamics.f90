@@ -20,11 +20,11 @@ module local_dynamics
   use rigid_contacts, only: lanes, find_rigid_contacts, assemble_rigid_contacts, add_rigid_reaction
   use turning_contacts, only: gap_acceleration
   use contact_rows, only: bounces, is_struck, waits_for_impact
+  use thread_work, only: pays
   implicit none
   private
   public :: assemble_rows, assemble_laws, apply_reactions
 
-  integer, parameter :: parallel_from = 300   !< rows (or bodies) from which threads pay
   integer(i4), parameter :: batch = 64        !< rows among which contacts of rigid bodies are listed together
 
   !> Outcomes besides 0 and `table_unknown`.
@@ -96,7 +96,7 @@ contains
       if (implicit(a) /= 0) call set_identity(loc, state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
     end do
 
-    !$omp parallel do if (n > parallel_from) schedule(static) reduction(max: failed)
+    !$omp parallel do if (pays(n, 100)) schedule(static) reduction(max: failed)
     do a = 0, n - 1, batch
       call assemble_batch(state, con, loc, fe, implicit, a, min(a + batch, n) - 1, failed)
     end do
@@ -145,14 +145,14 @@ contains
 
     bodies = int(state%bodies%rows, i4)
     if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
-      !$omp parallel do if (state%triples%rows > parallel_from) schedule(static)
+      !$omp parallel do if (pays(int(state%triples%rows, i4), 15)) schedule(static)
       do a = 0, int(state%triples%rows, i4) - 1
         call cholesky(step, state%triples%inverse_inertia(:,:,a), loc%triples%factor(:,:,a))
       end do
       !$omp end parallel do
       return
     end if
-    !$omp parallel do if (bodies > parallel_from) schedule(static) private(a, last)
+    !$omp parallel do if (pays(bodies, 30)) schedule(static) private(a, last)
     do b = 0, bodies - 1
       if (state%bodies%rest(b) < 0) cycle
       last = int(state%triples%rows, i4) - 1
@@ -366,7 +366,7 @@ contains
     call open_all(bodies, constraints, local, state, con, loc, status)
     if (status == table_open) call open_table(materials, mat, status)
     if (status /= table_open) return
-    !$omp parallel do if (n > parallel_from) schedule(static) private(i)
+    !$omp parallel do if (pays(n, 120)) schedule(static) private(i)
     do a = 0, n - 1
       i = loc%rows%order(a)
       if (dynamic /= 0) call allow_for_turning(state, con, mat, loc, a, i, step)
@@ -619,7 +619,7 @@ contains
     call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
     if (status /= table_open) return
     call clear_reactions(state)
-    !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work, r)
+    !$omp parallel do if (pays(n, 60)) schedule(static) private(a, i, j, work, r)
     do k = 0, int(state%bodies%rows, i4) - 1
       do j = loc%pointers%attachment(k), loc%pointers%attachment(k+1) - 1
         a = loc%attachments%row(j)

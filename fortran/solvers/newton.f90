@@ -16,11 +16,11 @@ module newton
   use table_registry, only: table_open
   use stored_form, only: stored_velocities
   use velocity_form, only: gather_momenta, momentum_velocities
+  use thread_work, only: pays
   implicit none
   private
   public :: iterate, peels, relative_velocities
 
-  integer, parameter :: parallel_from = 300   !< rows from which threads pay
   integer, parameter :: restart = 20          !< directions kept by flexible GMRES
   integer, parameter :: patience = 100       !< steps without halving of the merit after which the iteration counts as stagnant
   integer, parameter :: attempts = 30         !< the same for direct solutions
@@ -418,7 +418,7 @@ contains
     integer :: a, k
 
     associate (rows => it%loc%rows, blocks => it%loc%blocks)
-      !$omp parallel do if (it%n > parallel_from) schedule(static) private(k)
+      !$omp parallel do if (pays(it%n, 40)) schedule(static) private(k)
       do a = 0, it%n - 1
         it%diagonal(:,:,a) = matmul(it%operator(:,:,1,a), rows%diagonal(:,:,a)) + it%operator(:,:,2,a)
         do k = rows%block_ptr(a), rows%block_ptr(a+1) - 1
@@ -488,7 +488,7 @@ contains
     logical :: regular
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static) private(regular) reduction(max: failed)
+    !$omp parallel do if (pays(n, 150)) schedule(static) private(regular) reduction(max: failed)
     do a = 0, n - 1
       call linearise_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), added, unit, half_step, omega, &
                          operator(:,:,:,a), rhs(:,a), regular)
@@ -518,7 +518,7 @@ contains
     real(dp), intent(inout) :: change(3,0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 20)) schedule(static)
     do a = 0, n - 1
       change(:,a) = (1.0_dp - theta)*change(:,a) + theta*matmul(operator(:,:,3,a), rhs(:,a))
     end do
@@ -532,7 +532,7 @@ contains
     real(dp), intent(inout) :: reaction(3,0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 40)) schedule(static)
     do a = 0, n - 1
       reaction(:,a) = stepped(kind(a), block(:,a), reaction(:,a) + change(:,a))
     end do
@@ -546,7 +546,7 @@ contains
     real(dp), intent(inout) :: y(3,0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 20)) schedule(static)
     do a = 0, n - 1
       y(:,a) = matmul(operator(:,:,1,a), product(:,a)) + matmul(operator(:,:,2,a), x(:,a))
     end do
@@ -560,7 +560,7 @@ contains
     real(dp), intent(inout) :: y(3,0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 5)) schedule(static)
     do a = 0, n - 1
       y(:,a) = z(:,a) - y(:,a)
     end do
@@ -573,7 +573,7 @@ contains
     real(dp), intent(inout) :: x(3,0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 5)) schedule(static)
     do a = 0, n - 1
       x(:,a) = factor*x(:,a)
     end do
@@ -587,7 +587,7 @@ contains
     real(dp), intent(inout) :: y(3,0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 15)) schedule(static)
     do a = 0, n - 1
       y(:,a) = matmul(operator(:,:,3,a), x(:,a))
     end do

@@ -3,11 +3,11 @@ module penalty
   use kinds, only: dp, i4
   use dashpot_rows, only: penalty_block
   use row_block, only: l_gap, l_cohesion
+  use thread_work, only: pays
   implicit none
   private
   public :: penalty_contacts
 
-  integer, parameter :: parallel_from = 300   !< rows from which threads pay
 
 contains
 
@@ -33,7 +33,7 @@ contains
 
     contacts = left - users
     failed = -1
-    !$omp parallel do if (contacts > parallel_from) schedule(static) private(broken, regular) reduction(max: failed)
+    !$omp parallel do if (pays(contacts, 50)) schedule(static) private(broken, regular) reduction(max: failed)
     do a = 0, contacts - 1
       lost(a) = 0
       if (law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then

@@ -8,11 +8,11 @@ module stored_form
   use row_families, only: solve_row
   use row_sums, only: row_sum
   use rolling_rows, only: b_normal
+  use thread_work, only: pays
   implicit none
   private
   public :: stored_velocities, stored_sweep
 
-  integer, parameter :: parallel_from = 500   !< rows from which threads pay
 
 contains
 
@@ -24,7 +24,7 @@ contains
     real(dp), intent(inout) :: u(3,0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 60)) schedule(static)
     do a = 0, n - 1
       u(:,a) = row_sum(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, b(:,a)) &
                + matmul(diagonal(:,:,a), reaction(:,a))

@@ -12,11 +12,11 @@ module velocity_form
   use row_families, only: solve_row
   use row_sums, only: row_sum
   use rolling_rows, only: b_normal
+  use thread_work, only: pays
   implicit none
   private
   public :: gather_momenta, listed_sweep, momentum_velocities, push, velocity_sweep
 
-  integer, parameter :: parallel_from = 500   !< rows from which threads pay
 
 contains
 
@@ -43,7 +43,7 @@ contains
     real(dp), intent(inout) :: u(3,0:*)
     integer :: a
 
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (pays(n, 35)) schedule(static)
     do a = 0, n - 1
       u(:,a) = row_sum(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, b(:,a))
     end do
