@@ -3,6 +3,7 @@
 Each row is an input of `inp/`, run by `solfec profile` in a process of its own; with several numbers of threads and repeats they take turns,
 so that all of them meet the same noise.  A row shows medians of the repeats, milliseconds per step and of its phases and the peak of memory; and of one run,
 since these are the same in all, the largest number of contacts, mean iterations and the largest residual.  Goals were set for a core with 24 GB/s and 53 GFLOP/s; they scale with the machine's slower figure.
+Threads move between cores unless OMP_PROC_BIND=true is in the environment (docs/running.md, Threads).
 Writes benchmarks/results/legacy-like-<time>.json.
 """
 
