@@ -58,7 +58,7 @@ contains
     factor%products = huge(1.0_dp)
     if (by_rows) then
       call analyse(n, part%ptr, part%col, factor%rows)
-      factor%products = factor%rows%products
+      factor%products = factor%rows%pattern%products
       by_bodies = by_bodies .and. factor%products > few_products
     end if
     factor%by_bodies = .false.

@@ -406,7 +406,7 @@ contains
 
     associate (ptr => it%loc%rows%block_ptr)
       call analyse(n, ptr(0:n), it%loc%blocks%column, it%factor, affordable)
-      it%direct = it%factor%products <= affordable
+      it%direct = it%factor%pattern%products <= affordable
       if (it%direct) allocate(it%diagonal(3,3,0:n-1), it%matrix(3,3,0:max(ptr(n), 1)-1), it%best(3,0:n-1))
     end associate
   end subroutine prepare_factor

@@ -1,6 +1,6 @@
 !> Sparse LU factors of matrices of 3x3 blocks with a symmetric pattern, without exchanges between blocks.
 !>
-!> The order of elimination is that of minimum degree.  The matrices here (W + rho I, and Newton
+!> The order of elimination is that of minimum degree (block_patterns).  The matrices here (W + rho I, and Newton
 !> matrices of a regularised W) have blocks of order one and a dominant positive part, so that the diagonal block is a good pivot.
 !>
 !> This is our own code, because islands are small and sparse: LAPACK's factors are dense, and sparse
@@ -16,93 +16,38 @@
 !>
 !> Newton matrices are not symmetric, so dpotrf cannot factorise them.  The order is computed once per island for all factors.
 module block_factor
+  use block_patterns, only: block_pattern, find_pattern
   use kinds, only: dp, i4
   use matrix3, only: adjugate_of
-  use minimum_degree, only: find_order
   implicit none
   private
   public :: block_lu, analyse, factorise, solve_factored
 
   type :: block_lu
-    integer(i4) :: n = 0
-    integer(i4), allocatable :: order(:), place(:)       !< (0:n-1) k-th eliminated row; step at which a row is eliminated
-    integer(i4), allocatable :: upper_ptr(:), upper(:)   !< rows of U, steps ascending
-    integer(i4), allocatable :: lower_ptr(:), lower(:)   !< rows of L, steps ascending
+    type(block_pattern) :: pattern
     real(dp), allocatable :: u(:,:,:), l(:,:,:)          !< blocks
     real(dp), allocatable :: inverse(:,:,:)              !< (3,3,0:n-1) inverted pivots
     real(dp), allocatable :: work(:,:,:), x(:,:)         !< (3,3,0:n-1), (3,0:n-1)
     logical, allocatable :: lone(:)                      !< (0:n-1) rows of U that are zero
-    real(dp) :: products = 0.0_dp                        !< block products of one factorisation
   end type block_lu
 
 contains
 
-  !> Computes order and pattern of the factors of a matrix with off-diagonal blocks ptr (0:n), col.
-  !>
-  !> If more than `most` block products are needed, factor%products tells so, and there is no pattern, which would take much memory.
+  !> Computes order and pattern of the factors of a matrix with off-diagonal blocks ptr (0:n), col (find_pattern), and makes room for them.
   subroutine analyse(n, ptr, col, factor, most)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: ptr(0:n), col(0:*)
     type(block_lu), intent(out) :: factor
     real(dp), intent(in), optional :: most
-    integer(i4), allocatable :: struct_ptr(:), struct(:)
-    real(dp) :: bound
-    logical :: complete
-    integer(i4) :: k
+    integer(i4) :: count
 
-    bound = huge(1.0_dp)
-    if (present(most)) bound = most
-    allocate (factor%order(0:n-1), factor%place(0:n-1), struct_ptr(0:n))
-    factor%n = n
-    call find_order(n, ptr, col, bound, factor%order, struct_ptr, struct, factor%products, complete)
-    if (.not. complete) return
-    do k = 0, n - 1
-      factor%place(factor%order(k)) = k
-    end do
-    call sort_patterns(n, struct_ptr, struct, factor)
-  end subroutine analyse
-
-  !> Computes patterns of the rows of L and U by steps of elimination, from the rows that each step touches.
-  subroutine sort_patterns(n, struct_ptr, struct, factor)
-    integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: struct_ptr(0:n), struct(0:*)
-    type(block_lu), intent(inout) :: factor
-    integer(i4), allocatable :: fill(:)
-    integer(i4) :: a, k, j, count, place
-
-    allocate(fill(0:n))
-    ! patterns by steps of elimination; a loop over the rows of L in order sorts the rows of U, and conversely
-    count = struct_ptr(n)
-    allocate(factor%upper_ptr(0:n), factor%lower_ptr(0:n), factor%upper(0:max(count, 1)-1), factor%lower(0:max(count, 1)-1))
-    factor%upper_ptr = struct_ptr
-    fill = 0
-    do j = 0, count - 1
-      place = factor%place(struct(j))
-      fill(place+1) = fill(place+1) + 1
-    end do
-    do k = 1, n
-      fill(k) = fill(k) + fill(k-1)
-    end do
-    factor%lower_ptr = fill
-    do k = 0, n - 1
-      do j = struct_ptr(k), struct_ptr(k+1) - 1
-        place = factor%place(struct(j))
-        factor%lower(fill(place)) = k
-        fill(place) = fill(place) + 1
-      end do
-    end do
-    fill(0:n) = struct_ptr
-    do k = 0, n - 1
-      do j = factor%lower_ptr(k), factor%lower_ptr(k+1) - 1
-        a = factor%lower(j)
-        factor%upper(fill(a)) = k
-        fill(a) = fill(a) + 1
-      end do
-    end do
-    allocate(factor%u(3,3,0:max(count, 1)-1), factor%l(3,3,0:max(count, 1)-1), factor%inverse(3,3,0:n-1))
-    allocate(factor%work(3,3,0:n-1), factor%x(3,0:n-1), factor%lone(0:n-1))
+    call find_pattern(n, ptr, col, factor%pattern, most)
+    if (.not. allocated(factor%pattern%upper)) return
+    count = size(factor%pattern%upper)
+    allocate (factor%u(3,3,0:count-1), factor%l(3,3,0:count-1), factor%inverse(3,3,0:n-1))
+    allocate (factor%work(3,3,0:n-1), factor%x(3,0:n-1), factor%lone(0:n-1))
     factor%work = 0.0_dp
-  end subroutine sort_patterns
+  end subroutine analyse
 
   !> Computes the factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed), the latter of row a times left(a).
   subroutine factorise(ptr, col, diagonal, block, factor, regular, left)
@@ -112,8 +57,10 @@ contains
     logical, intent(out) :: regular
     real(dp), intent(in), optional :: left(3,3,0:*)   !< absent: ones
 
-    call eliminate(factor%n, ptr, col, diagonal, block, factor%order, factor%place, factor%lower_ptr, factor%lower, &
-                   factor%upper_ptr, factor%upper, factor%l, factor%u, factor%inverse, factor%work, factor%lone, regular, left)
+    associate (pattern => factor%pattern)
+      call eliminate(pattern%n, ptr, col, diagonal, block, pattern%order, pattern%place, pattern%lower_ptr, pattern%lower, &
+                     pattern%upper_ptr, pattern%upper, factor%l, factor%u, factor%inverse, factor%work, factor%lone, regular, left)
+    end associate
     if (.not. regular) factor%work = 0.0_dp
   end subroutine factorise
 
@@ -191,8 +138,10 @@ contains
     real(dp), intent(in) :: b(3,0:*)
     real(dp), intent(inout) :: x(3,0:*)
 
-    call substitute(factor%n, factor%order, factor%lower_ptr, factor%lower, factor%upper_ptr, factor%upper, factor%l, factor%u, &
-                    factor%inverse, b, factor%x, x)
+    associate (pattern => factor%pattern)
+      call substitute(pattern%n, pattern%order, pattern%lower_ptr, pattern%lower, pattern%upper_ptr, pattern%upper, &
+                      factor%l, factor%u, factor%inverse, b, factor%x, x)
+    end associate
   end subroutine solve_factored
 
   !> Computes x by rows of L, then of U (block_lu), in arrays of explicit shape as `eliminate`.
