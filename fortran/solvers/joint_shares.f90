@@ -21,7 +21,7 @@ module joint_shares
   public :: share_reactions
 
   real(dp), parameter :: shift = 1.0e-13_dp        !< of a diagonal of ones; well above the round-off of H'^T H'
-  real(dp), parameter :: accuracy = 1.0e-16_dp     !< of H^T R, over |r|
+  real(dp), parameter :: accuracy = 1.0e-15_dp     !< of H^T R, over |r|; its round-off is some 3e-16
   real(dp), parameter :: change = 1.0e-8_dp        !< smallest change over |r|; below it joints are not redundant, and reactions keep their bits
   integer, parameter :: most = 30                  !< repetitions
 
