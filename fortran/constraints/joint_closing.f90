@@ -19,7 +19,7 @@ module joint_closing
   use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
   implicit none
   private
-  public :: list_gaps, solve_gaps, displace, move_bodies
+  public :: list_gaps, close_gaps, move_bodies
 
   !> How kinds of constraints take part.
   integer(i4), parameter :: left_alone = 0      !< not at all
@@ -182,7 +182,7 @@ contains
     beyond = max(coordinate - limits(2), 0.0_dp) + min(coordinate - limits(1), 0.0_dp)
   end function beyond
 
-  !> Solves (H M^-1 H^T) x = -g.
+  !> Computes the displacement of triples that closes gaps: (H M^-1 H^T) x = -g, then M^-1 H^T x.
   !>
   !> Reads of gaps constraint, gap, triple and operator; writes force, x.
   !>
@@ -190,43 +190,25 @@ contains
   !>   n              rows of gaps
   !>   inverse        (3,3,0:nt-1) blocks of M^-1 of triples
   !>   redundant      added to the diagonal, relative to it, so that redundant joints share the displacement
+  !>   moved          (3,0:nt-1) out: the displacement
   !>   regular        out: 0 if the matrix has no factors
   !>   status         `table_open` or `table_unknown`
-  subroutine solve_gaps(gaps, n, nt, inverse, redundant, regular, status)
+  subroutine close_gaps(gaps, n, nt, inverse, redundant, moved, regular, status)
     integer(i8), intent(in) :: gaps
     integer(i4), intent(in) :: n, nt
     real(dp), intent(in) :: inverse(3,3,0:nt-1), redundant
+    real(dp), intent(inout) :: moved(3,0:nt-1)
     integer(i4), intent(out) :: regular, status
     type(joint_gap_table) :: found
     logical :: factored
+    integer(i4) :: e, i, t
 
     regular = 0
     call open_table(gaps, found, status)
     if (status /= table_open) return
     call forces_of_gaps(found, n, nt, inverse, redundant, found%force(0:n-1), factored)
-    regular = merge(1, 0, factored)
-  end subroutine solve_gaps
-
-  !> Computes the displacement M^-1 H^T x of triples.
-  !>
-  !> Reads of gaps triple, operator and force.
-  !>
-  !>   gaps           handle
-  !>   n              rows of gaps
-  !>   inverse        (3,3,0:nt-1) blocks of M^-1
-  !>   moved          (3,0:nt-1) out
-  !>   status         `table_open` or `table_unknown`
-  subroutine displace(gaps, n, nt, inverse, moved, status)
-    integer(i8), intent(in) :: gaps
-    integer(i4), intent(in) :: n, nt
-    real(dp), intent(in) :: inverse(3,3,0:nt-1)
-    real(dp), intent(inout) :: moved(3,0:nt-1)
-    integer(i4), intent(out) :: status
-    type(joint_gap_table) :: found
-    integer(i4) :: e, i, t
-
-    call open_table(gaps, found, status)
-    if (status /= table_open) return
+    if (.not. factored) return
+    regular = 1
     moved = 0.0_dp
     do i = 0, n - 1
       do e = 1, 16
@@ -238,7 +220,7 @@ contains
     do t = 0, nt - 1
       moved(:,t) = matmul(inverse(:,:,t), moved(:,t))
     end do
-  end subroutine displace
+  end subroutine close_gaps
 
   !> Moves bodies by displacements of their triples.  Velocities keep their values, but the angular velocity of a turned rigid body changes so that its
   !> angular momentum in space stays the same.

@@ -1,8 +1,8 @@
 !> Motion of primitives within a step, predicted without contacts.
 module primitive_motion
-  use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
-  use table_registry, only: table_open
+  use kinds, only: dp, i4
+  use body_state, only: bodies_and_triples
+  use polyhedra, only: shape_tables
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
   use matrix3, only: multiply, inverse
   use thread_work, only: pays
@@ -17,51 +17,37 @@ contains
 
   !> Computes the motion of every primitive within the step, and the reach within which it can come into contact.
   !>
-  !> Reads velocities u* and configurations of bodies; writes `reach` and `drift`.
+  !> Reads velocities u* and configurations of bodies, and current boxes and margins; writes `reach` and `drift` of primitives:
   !>
-  !>   handles      BodyTable.handles
-  !>   step         length of the step
-  !>   n            number of primitives
-  !>   margin       (:) largest gap of contacts of primitives at rest [length]
-  !>   box          (6,:) current boxes [length]
-  !>   body, vertex_ptr, vertex_count   (:) of primitives; vertex_list: their vertices
-  !>   vertex_node  (:) node of a vertex of a finite element body; -1: it lies within elements
-  !>   reach        (:) margin + 2 w, where w bounds the motion of the primitive's points; w = 0 for slow primitives
-  !>   drift        (3,4,:) motion of a point at x: drift(:,4) + drift(:,1:3) (x - centre of the box); 0 for slow primitives
-  subroutine predict_motion(handles, step, n, margin, box, body, vertex_ptr, vertex_count, vertex_list, vertex_node, reach, &
-      drift, failure, primitives, listed, vertices)
-    integer(i4), intent(in) :: primitives, listed, vertices
-    integer(i8), intent(in) :: handles(3)
-    real(dp), intent(in) :: step
-    integer(i4), intent(in) :: n
-    real(dp), intent(in) :: margin(0:primitives-1), box(6,0:primitives-1)
-    integer(i4), intent(in) :: body(0:primitives-1), vertex_ptr(0:primitives-1), vertex_count(0:primitives-1)
-    integer(i4), intent(in) :: vertex_list(0:listed-1), vertex_node(0:vertices-1)
-    real(dp), intent(inout) :: reach(0:primitives-1), drift(3,4,0:primitives-1)
-    integer(i4), intent(out) :: failure            !< 0, `table_unknown`
-    type(bodies_and_triples) :: state
+  !>   reach   margin + 2 w, where w bounds the motion of the primitive's points; w = 0 for slow primitives
+  !>   drift   motion of a point at x: drift(:,4) + drift(:,1:3) (x - centre of the box); 0 for slow primitives
+  subroutine predict_motion(state, shapes, step)
+    type(bodies_and_triples), intent(in) :: state
+    type(shape_tables), intent(in) :: shapes
+    real(dp), intent(in) :: step                    !< its length
     real(dp) :: way(3,4), furthest, size(3)
-    integer :: i
+    integer :: i, b
 
-    call open_bodies(handles, state, failure)
-    if (failure /= table_open) return
-    !$omp parallel do if (pays(n, 25)) schedule(static) private(way, furthest, size)
-    do i = 0, n - 1
-      size = box(4:6,i) - box(1:3,i)
-      if (state%bodies%kind(body(i)) == finite_element_kind) then
-        call way_of_element(vertex_count(i), vertex_list(vertex_ptr(i)), vertex_node, state%bodies%node_count(body(i)), &
-          state%triples%velo(:,state%bodies%velo_ptr(body(i)):), way, furthest)
-      else
-        way = way_of_body(state, body(i), 0.5_dp*(box(1:3,i) + box(4:6,i)))
-        furthest = norm2(way(:,4)) + norm2(way(:,1:3))*0.5_dp*norm2(size)
-      end if
-      if (step*furthest > part_of_margin*margin(i)) then
-        reach(i) = margin(i) + 2*min(step*furthest, longest*maxval(size))
-        drift(:,:,i) = step*way
-      else
-        reach(i) = margin(i)
-        drift(:,:,i) = 0
-      end if
+    !$omp parallel do if (pays(shapes%primitives, 25)) schedule(static) private(way, furthest, size, b)
+    do i = 0, shapes%primitives - 1
+      b = shapes%body(i)
+      associate (box => shapes%box(:,i), margin => shapes%margin(i))
+        size = box(4:6) - box(1:3)
+        if (state%bodies%kind(b) == finite_element_kind) then
+          call way_of_element(shapes%vertex_count(i), shapes%vertex_list(shapes%vertex_ptr(i):), shapes%vertex_node, &
+                              state%bodies%node_count(b), state%triples%velo(:,state%bodies%velo_ptr(b):), way, furthest)
+        else
+          way = way_of_body(state, b, 0.5_dp*(box(1:3) + box(4:6)))
+          furthest = norm2(way(:,4)) + norm2(way(:,1:3))*0.5_dp*norm2(size)
+        end if
+        if (step*furthest > part_of_margin*margin) then
+          shapes%reach(i) = margin + 2*min(step*furthest, longest*maxval(size))
+          shapes%drift(:,:,i) = step*way
+        else
+          shapes%reach(i) = margin
+          shapes%drift(:,:,i) = 0
+        end if
+      end associate
     end do
     !$omp end parallel do
   end subroutine predict_motion
@@ -69,7 +55,7 @@ contains
   !> Velocity of a rigid or pseudo-rigid body as a function of place about a point, v = way(:,4) + way(:,1:3) (x - point).
   pure function way_of_body(state, b, point) result(way)
     type(bodies_and_triples), intent(in) :: state
-    integer(i4), intent(in) :: b
+    integer, intent(in) :: b
     real(dp), intent(in) :: point(3)
     real(dp) :: way(3,4), spin(3)
     integer :: c, v

@@ -6,6 +6,7 @@ module update_geometry
     sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid
   use body_state, only: bodies_and_triples, open_bodies
   use polyhedra, only: shape_tables, find_normals
+  use primitive_motion, only: predict_motion
   use shape_state, only: open_shapes
   use state_tables, only: workspace, open_table
   use table_registry, only: table_open
@@ -31,15 +32,16 @@ contains
   !>   epsilon          geometric epsilon: the margin of boxes (docs/language-running.md, GEOMETRIC_EPSILON)
   !>   afresh           1: all shapes are moved, also of bodies at rest, and all normals are computed; else those of finite elements
   !>                    are left to `warped_faces`, and others to `turn_faces`
+  !>   step             length of the step for which the motion of primitives is predicted (predict_motion); 0: not predicted
   !>   failure          100: a handle is void
-  subroutine update_shapes(body_handles, shape_handles, work_handle, epsilon, afresh, failure)
+  subroutine update_shapes(body_handles, shape_handles, work_handle, epsilon, afresh, step, failure)
     integer(i8), intent(in) :: body_handles(3), shape_handles(5), work_handle
     integer(i4), intent(out) :: failure
     type(bodies_and_triples) :: state
     type(shape_tables) :: shapes
     type(workspace) :: work
     integer(i4), intent(in) :: afresh
-    real(dp), intent(in) :: epsilon
+    real(dp), intent(in) :: epsilon, step
     real(dp) :: map(3,3), to(3), reach(3)
     integer :: i, k, first
     logical :: any_moved
@@ -97,6 +99,7 @@ contains
       end if
       !$omp end parallel
     end associate
+    if (step > 0.0_dp) call predict_motion(state, shapes, step)
   end subroutine update_shapes
 
   !> Moves the vertices of bodies that this update moves; threads of the caller share the loop.

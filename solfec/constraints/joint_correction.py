@@ -40,8 +40,7 @@ CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinat
 REDUNDANT = 1e-12, 1e-9, 1e-6  # added to the diagonal, so that redundant joints share the displacement; more if there are no factors
 
 _list_gaps = _kernels.joint_closing.list_gaps
-_solve_gaps = _kernels.joint_closing.solve_gaps
-_displace = _kernels.joint_closing.displace
+_close_gaps = _kernels.joint_closing.close_gaps
 _move_bodies = _kernels.joint_closing.move_bodies
 
 
@@ -169,13 +168,10 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable, gaps: JointGapTable) 
 
 def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray) -> np.ndarray:
     """Return the displacement (3, triples) that closes gaps and is smallest in the metric of masses; `inverse` (3, 3, triples): of inertia."""
+    moved = np.zeros((3, inverse.shape[2]), order="F")
     for share in REDUNDANT:
-        regular, status = _solve_gaps(gaps.handle, count, inverse, share)
+        regular, status = _close_gaps(gaps.handle, count, inverse, share, moved)
         opened(status)
         if regular:
-            break
-    else:
-        raise SolfecError("SOLFEC.joint_correction: no displacement of the bodies closes the gaps of joints")
-    moved = np.zeros((3, inverse.shape[2]), order="F")
-    opened(_displace(gaps.handle, count, inverse, moved))
-    return moved
+            return moved
+    raise SolfecError("SOLFEC.joint_correction: no displacement of the bodies closes the gaps of joints")

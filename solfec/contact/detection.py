@@ -188,12 +188,12 @@ def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
     return np.asfortranarray(np.unique(np.concatenate((pairs, pair), axis=1), axis=1))
 
 
-def update_geometry(geometry, bodies, epsilon: float, work: Workspace | None = None) -> None:
-    """Update vertices, face normals, boxes of primitives and extents of bodies to the present configuration."""
+def update_geometry(geometry, bodies, epsilon: float, work: Workspace | None = None, step: float = 0.0) -> None:
+    """Update vertices, face normals, boxes of primitives and extents of bodies to the present configuration; predict the motion of primitives in a step of this length, if any."""
     faces, work = current_faces(geometry), work or workspace_of(geometry, bodies)
     work.shape(geometry.version, epsilon)
     work.updates += 1
-    _update_shapes(bodies.handles, faces.handles, work.handle, epsilon, work.afresh)
+    _update_shapes(bodies.handles, faces.handles, work.handle, epsilon, work.afresh, step)
     work.afresh = 0
     split(geometry, faces)
 

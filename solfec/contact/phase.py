@@ -25,7 +25,6 @@ NO_LIMITS = np.zeros(3)
 
 _deepest_row = _kernels.contact_detection.deepest_row
 _detect = _kernels.contact_detection.detect
-_predict_motion = _kernels.primitive_motion.predict_motion
 
 
 class Detection:
@@ -79,14 +78,7 @@ class Detection:
         if work.options != options:
             work.options = options
             constraints.view("evaluated")[:] = -1
-        update_geometry(geometry, bodies, model.epsilon, work)
-        if settings.follows_speed and model.dynamic:
-            primitives, vertices = geometry.primitives, geometry.vertices
-            _predict_motion(
-                bodies.handles, model.step, primitives.n, primitives.margin, primitives.box, primitives.body,
-                primitives.vertex_ptr, primitives.vertex_count, geometry.vertex_lists.vertex, vertices.node,
-                primitives.reach, primitives.drift,
-            )  # fmt: skip
+        update_geometry(geometry, bodies, model.epsilon, work, model.step if settings.follows_speed and model.dynamic else 0.0)
         if not (excluding_as and self._knows_pairs(work, margins)):
             work.fresh = -1
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from operator import is_
 
 import numpy as np
 
@@ -279,6 +280,9 @@ class ConeRows(Record):
     }
 
 
+GIVEN = tuple(ConeRows.COLUMNS)[:13]  # columns that are given with a problem
+
+
 class Islands:
     """Work space and islands of one problem.
 
@@ -291,6 +295,7 @@ class Islands:
     def __init__(self, split: bool = True):
         self.split = split
         self._rows = ConeRows()
+        self._given = (None,) * len(GIVEN)
 
     def solve(
         self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size, operators=None, yields=False,
@@ -307,11 +312,12 @@ class Islands:
         first_entry, triple, entry, triples = operators or NO_OPERATORS
         rows = self._rows
         self._make_room(kind.size, row_ptr.size, triples)
-        rows.replace(
-            kind=kind, block=block, diagonal=diagonal, free=q, row_ptr=row_ptr, column=column, off_diagonal=off_diagonal,
-            driving=np.zeros_like(kind) if driving is None else driving, speed=np.zeros(kind.size) if speed is None else speed,
-            first_entry=first_entry, triple=triple, entry=entry, reaction=reactions,
-        )  # fmt: skip
+        driving = np.zeros_like(kind) if driving is None else driving
+        speed = np.zeros(kind.size) if speed is None else speed
+        given = kind, block, diagonal, q, row_ptr, column, off_diagonal, driving, speed, first_entry, triple, entry, reactions
+        if not all(map(is_, given, self._given)):  # steps of one model mostly give the same arrays
+            rows.replace(**dict(zip(GIVEN, given, strict=True)))
+            self._given = given
         rows.choose(0 if operators is None else 2 if yields else 1, method, unscaled, tolerance, maxiter, window)
         count, status = _solve_islands(rows.handle, n, self.split, size, driven_size, n if total is None else total)
         opened(status)
