@@ -4,7 +4,7 @@
 
 FILES are Python modules with classes derived from `Table` or `Record` (solfec/tables.py), whose `COLUMNS` list arrays and whose
 `NUMBERS` list single numbers.  OUT.f90 holds the module `state_tables`: for a class such as BodyTable the type `body_table`, whose
-components point to the columns, and a procedure `open_table`, which fills it from a handle.  OUT.py gives Python the number and
+components point to the columns, and procedures `open_table` and `point_to_table`, which return it for a handle.  OUT.py gives Python the number and
 the layout of each, so that a compiled module that was built from other columns is detected.  A column is named once, in Python.
 """
 
@@ -83,7 +83,7 @@ def type_name(name: str) -> str:
 def fortran(found: dict[str, Type]) -> str:
     """The module `state_tables`."""
     names = [type_name(name) for name in found]
-    parts = [HEADER.format(public=", &\n    ".join(["open_table", *names]))]
+    parts = [HEADER.format(public=", &\n    ".join(["open_table", "point_to_table", *names]))]
     for name, one in zip(names, found.values()):
         rows = "" if one.is_record else "    integer(i8), pointer :: rows => null()  !< rows in use\n"
         parts.append(f"  type :: {name}\n{rows}")
@@ -94,7 +94,9 @@ def fortran(found: dict[str, Type]) -> str:
             parts.append(f"    {TYPES[part.kind]}, pointer{contiguous} :: {part.name}{dimensions} => null(){note}\n")
         parts.append(f"  end type {name}\n\n")
     parts.append("  !> The table of a handle; `status` is `table_open`, or says that the handle is not one of such a table (table_registry).\n")
-    parts.append("  interface open_table\n" + "".join(f"    module procedure open_{name}\n" for name in names) + "  end interface open_table\n\ncontains\n\n")
+    parts.append("  interface open_table\n" + "".join(f"    module procedure open_{name}\n" for name in names) + "  end interface open_table\n\n")
+    parts.append("  !> Points to the table of a handle, as `open_table` copies it; for components: gfortran copies arrays of a table that is itself a pointer.\n")
+    parts.append("  interface point_to_table\n" + "".join(f"    module procedure point_to_{name}\n" for name in names) + "  end interface point_to_table\n\ncontains\n\n")
     for number, (name, one) in enumerate(zip(names, found.values()), 1):
         parts.append(opening(number, name, one))
     return "".join(parts) + "end module state_tables\n"
@@ -103,11 +105,12 @@ def fortran(found: dict[str, Type]) -> str:
 HEADER = """\
 !> The state tables as types whose components point to their columns (written by tools/table_types.py).
 !>
-!> Columns have the row number last, from 0 on, and their full capacity; of tables `rows` are in use.
+!> Columns have the row number last, from 0 on, and their full capacity; of tables `rows` are in use.  A table is filled when a
+!> kernel first opens it with its present columns.
 module state_tables
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
   use kinds, only: sp, dp, i4, i8
-  use table_registry, only: columns_of, table_open
+  use table_registry, only: columns_of, keep_opened, opened_table, table_open
   implicit none
   private
   public :: {public}
@@ -116,12 +119,57 @@ module state_tables
 
 
 def opening(number: int, name: str, one: Type) -> str:
+    """The procedures that open a table, and fill its type."""
+    return OPENING.format(name=name, number=number) + filling(number, name, one)
+
+
+OPENING = """\
+  subroutine open_{name}(handle, table, status)
+    integer(i8), intent(in) :: handle
+    type({name}), intent(inout) :: table
+    integer(i4), intent(out) :: status
+    type({name}), pointer :: kept
+
+    call point_to_{name}(handle, kept, status)
+    if (status == table_open) table = kept
+  end subroutine open_{name}
+
+  subroutine point_to_{name}(handle, table, status)
+    integer(i8), intent(in) :: handle
+    type({name}), pointer, intent(out) :: table
+    integer(i4), intent(out) :: status
+    class(*), pointer :: opened
+
+    nullify (table)
+    call opened_table(handle, {number}, opened, status)
+    if (status /= table_open) return
+    if (associated(opened)) then
+      select type (opened)
+      type is ({name})
+        table => opened
+      end select
+      return
+    end if
+    allocate (table)
+    call fill_{name}(handle, table, status)
+    opened => table
+    if (status == table_open) then
+      call keep_opened(handle, opened)
+    else
+      deallocate (table)
+    end if
+  end subroutine point_to_{name}
+
+"""
+
+
+def filling(number: int, name: str, one: Type) -> str:
     """The procedure that fills a table's type."""
     kinds = sorted({part.kind + str(part.rank) for part in one.columns if part.rank})
     lines = [
-        f"subroutine open_{name}(handle, table, status)",
+        f"subroutine fill_{name}(handle, table, status)",
         "  integer(i8), intent(in) :: handle",
-        f"  type({name}), intent(out) :: table",
+        f"  type({name}), intent(inout) :: table",
         "  integer(i4), intent(out) :: status",
         f"  type(c_ptr) :: rows, column({len(one.columns)})",
         f"  integer(i4) :: length({len(one.columns)})",
@@ -138,7 +186,7 @@ def opening(number: int, name: str, one: Type) -> str:
         bounds = ",".join(["1:"] * len(part.shape) + ["0:"])
         lines.append(f"  call c_f_pointer(column({place}), {pointer}, [{extents}])")
         lines.append(f"  table%{part.name}({bounds}) => {pointer}")
-    lines.append(f"end subroutine open_{name}")
+    lines.append(f"end subroutine fill_{name}")
     return "".join(f"  {line}\n" if line else "\n" for line in lines) + "\n"
 
 

@@ -1,7 +1,7 @@
 !> The tables that hold the local dynamics of a step, opened together.
 module row_tables
   use kinds, only: i4, i8
-  use state_tables, only: row_table, entry_table, block_table, attachment_table, pointer_table, triple_work, open_table
+  use state_tables, only: row_table, entry_table, block_table, attachment_table, pointer_table, triple_work, point_to_table
   use table_registry, only: table_open
   implicit none
   private
@@ -9,12 +9,12 @@ module row_tables
 
   !> Rows; their entries H' on bodies; off-diagonal blocks of W; rows attached to bodies; factors and momenta of velocity triples.
   type :: local_tables
-    type(row_table) :: rows
-    type(entry_table) :: entries
-    type(block_table) :: blocks
-    type(attachment_table) :: attachments
-    type(pointer_table) :: pointers
-    type(triple_work) :: triples
+    type(row_table), pointer :: rows => null()
+    type(entry_table), pointer :: entries => null()
+    type(block_table), pointer :: blocks => null()
+    type(attachment_table), pointer :: attachments => null()
+    type(pointer_table), pointer :: pointers => null()
+    type(triple_work), pointer :: triples => null()
   end type local_tables
 
 contains
@@ -25,11 +25,11 @@ contains
     type(local_tables), intent(out) :: local
     integer(i4), intent(out) :: status
 
-    call open_table(handles(1), local%rows, status)
-    if (status == table_open) call open_table(handles(2), local%entries, status)
-    if (status == table_open) call open_table(handles(3), local%blocks, status)
-    if (status == table_open) call open_table(handles(4), local%attachments, status)
-    if (status == table_open) call open_table(handles(5), local%pointers, status)
-    if (status == table_open) call open_table(handles(6), local%triples, status)
+    call point_to_table(handles(1), local%rows, status)
+    if (status == table_open) call point_to_table(handles(2), local%entries, status)
+    if (status == table_open) call point_to_table(handles(3), local%blocks, status)
+    if (status == table_open) call point_to_table(handles(4), local%attachments, status)
+    if (status == table_open) call point_to_table(handles(5), local%pointers, status)
+    if (status == table_open) call point_to_table(handles(6), local%triples, status)
   end subroutine open_local
 end module row_tables

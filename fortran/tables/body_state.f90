@@ -1,7 +1,7 @@
 !> The three tables of the state of bodies, opened together.
 module body_state
   use kinds, only: i4, i8
-  use state_tables, only: body_table, triple_table, configuration_table, open_table
+  use state_tables, only: body_table, triple_table, configuration_table, point_to_table
   use table_registry, only: table_open
   implicit none
   private
@@ -9,9 +9,9 @@ module body_state
 
   !> Bodies, and the triples to which their `velo_ptr` and `conf_ptr` point.
   type :: bodies_and_triples
-    type(body_table) :: bodies
-    type(triple_table) :: triples
-    type(configuration_table) :: configurations
+    type(body_table), pointer :: bodies => null()
+    type(triple_table), pointer :: triples => null()
+    type(configuration_table), pointer :: configurations => null()
   end type bodies_and_triples
 
 contains
@@ -22,8 +22,8 @@ contains
     type(bodies_and_triples), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_table(handles(1), state%bodies, status)
-    if (status == table_open) call open_table(handles(2), state%triples, status)
-    if (status == table_open) call open_table(handles(3), state%configurations, status)
+    call point_to_table(handles(1), state%bodies, status)
+    if (status == table_open) call point_to_table(handles(2), state%triples, status)
+    if (status == table_open) call point_to_table(handles(3), state%configurations, status)
   end subroutine open_bodies
 end module body_state

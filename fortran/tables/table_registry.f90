@@ -9,7 +9,7 @@ module table_registry
   use kinds, only: i4, i8
   implicit none
   private
-  public :: register_table, release_table, columns_of, table_open, table_unknown
+  public :: register_table, release_table, columns_of, opened_table, keep_opened, table_open, table_unknown
 
   !> Outcome of opening a table: success, or the handle belongs to another type, a deleted table, or no table.
   integer(i4), parameter :: table_open = 0, table_unknown = 100
@@ -22,6 +22,7 @@ module table_registry
     integer(i8) :: rows = 0                     !< address of the number of rows in use; 0: a record, which has none
     integer(i8), allocatable :: column(:)       !< addresses
     integer(i4), allocatable :: length(:)       !< of the columns
+    class(*), pointer :: opened => null()       !< the type of `state_tables` with these columns; null: no kernel has opened it yet
   end type registration
 
   type(registration), allocatable, save :: known(:)
@@ -49,6 +50,7 @@ contains
       place = free_place()
       known(place)%generation = known(place)%generation + 1
     end if
+    call close_opened(known(place))
     known(place)%kind = kind
     known(place)%rows = rows
     known(place)%column = column
@@ -66,7 +68,43 @@ contains
     known(place)%kind = 0
     known(place)%generation = known(place)%generation + 1
     deallocate (known(place)%column, known(place)%length)
+    call close_opened(known(place))
   end subroutine release_table
+
+  !> Forgets what kernels have opened.
+  subroutine close_opened(table)
+    type(registration), intent(inout) :: table
+
+    if (associated(table%opened)) deallocate (table%opened)
+    nullify (table%opened)
+  end subroutine close_opened
+
+  !> The table of type number `kind` that has been kept for a handle (keep_opened), or null.
+  subroutine opened_table(handle, kind, opened, status)
+    integer(i8), intent(in) :: handle
+    integer(i4), intent(in) :: kind
+    class(*), pointer, intent(out) :: opened
+    integer(i4), intent(out) :: status
+    integer(i8) :: place
+
+    nullify (opened)
+    status = table_unknown
+    place = place_of(handle)
+    if (place == 0) return
+    if (known(place)%kind /= kind) return
+    opened => known(place)%opened
+    status = table_open
+  end subroutine opened_table
+
+  !> Keeps an opened table until its columns change.
+  subroutine keep_opened(handle, opened)
+    integer(i8), intent(in) :: handle
+    class(*), pointer, intent(in) :: opened
+    integer(i8) :: place
+
+    place = place_of(handle)
+    if (place > 0) known(place)%opened => opened
+  end subroutine keep_opened
 
   !> Addresses and lengths of the columns of a table of type number `kind`.
   subroutine columns_of(handle, kind, rows, column, length, status)
