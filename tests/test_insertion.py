@@ -168,6 +168,8 @@ def test_small_matrices_are_inverted():
         np.testing.assert_allclose(matrices @ found.transpose(2, 0, 1), np.tile(np.eye(n), (3, 1, 1)), atol=1e-11)
     matrices[1, 7, 7] = -1.0
     assert _kernels.small_inverses.invert(np.asfortranarray(matrices.transpose(1, 2, 0))) == 1
+    if _kernels.threads.has_checks() == 1:  # they refuse NaN
+        return
     matrices[0, 3, 5] = matrices[0, 5, 3] = np.nan
     assert _kernels.small_inverses.invert(np.asfortranarray(matrices.transpose(1, 2, 0))) == 0
 

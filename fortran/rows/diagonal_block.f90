@@ -150,7 +150,7 @@ contains
     real(dp), intent(inout) :: lambda         !< initial guess if positive; the solution
     real(dp), intent(out) :: r(3)
     logical, intent(out) :: solved
-    real(dp) :: q0, q1, p0, p1, p2, q, dq, p, dpl, misfit, change, low, high, inverse
+    real(dp) :: q0, q1, p0, p1, p2, q, dq, p, dpl, misfit, slope, change, low, high, inverse
     integer :: iteration
 
     q0 = -bn*det - (wn1*x1 + wn2*x2)
@@ -185,8 +185,9 @@ contains
       solved = high - low <= 4.0_dp*epsilon(1.0_dp)*high
       change = 0.0_dp
       if (solved) exit
-      change = huge(1.0_dp)  ! out of the bounds
-      if (p > 0.0_dp) change = -(mu*q - sqrt(p))*p/(mu*(dq*p - 0.5_dp*q*dpl))  ! squares of reactions near zero underflow
+      slope = mu*(dq*p - 0.5_dp*q*dpl)
+      change = huge(1.0_dp)  ! out of the bounds: products of reactions near zero underflow
+      if (abs(slope) > 0.0_dp) change = -(mu*q - sqrt(p))*p/slope
       if (lambda + change > low .and. lambda + change < high) then
         lambda = lambda + change
       else if (high < huge(1.0_dp)) then
