@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from .convex import Convex
-from .coordinates import check_size
+from .coordinates import LARGEST, check_size
 from .hex_mesh import hex_mesh
 from .identifiers import identifier
 from .mesh import Mesh
@@ -27,10 +27,10 @@ def hexahedron(corners: np.ndarray, volume: int, surfaces) -> Convex:
 
 
 def box(centre: np.ndarray, size: np.ndarray, volume: int, surfaces) -> Convex:
-    """Box along the axes.  Boxes whose faces have the same surface identifiers share these faces; none of their corners needs checks, unless the box is thin."""
+    """Box along the axes.  Boxes whose faces have the same surface identifiers share these faces; none of their corners needs checks, unless the box is thin or tiny."""
     corners = box_corners(centre, size)
     edges = corners[6] - corners[0]
-    if not edges.min() > THIN * edges.max():
+    if not edges.min() > max(THIN * edges.max(), 1.0 / LARGEST):
         return hexahedron(corners, volume, surfaces)
     check_size(corners, "vertices")
     return Convex([Polyhedron.trusted(corners, box_faces(tuple(surfaces)), volume)])

@@ -51,5 +51,7 @@ def test_boxes_without_thickness_are_refused():
         solids.box(np.zeros(3), np.array([1.0, 1.0, 1e-15]), 0, [1] * 6)
     with pytest.raises(ValueError, match="collinear|no volume"):
         solids.box(np.array([1e9, 0, 0]), np.array([1e-9, 1.0, 1.0]), 0, [1] * 6)
+    with pytest.raises(ValueError, match="collinear|no volume"):
+        solids.box(np.zeros(3), np.full(3, 1e-120), 0, [1] * 6)
     with pytest.raises(ValueError, match="magnitude|finite"):
         solids.box(np.array([1e60, 0, 0]), np.array([1e60, 1e60, 1e60]), 0, [1] * 6)
