@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from unit_cube import cube, state_of
 
+from solfec import _kernels
 from solfec.bodies import modal, state
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.reduced_base import ReducedBase, orthonormal
@@ -257,6 +258,7 @@ def test_bits_do_not_depend_on_threads():
         assert np.array_equal(one, other)
 
 
+@pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are wrapped already")
 def test_thousand_bodies_step_in_a_few_calls():
     """The kernels are called a fixed number of times a step, however many bodies there are."""
     from solfec import kernel_checks

@@ -140,6 +140,7 @@ def test_reset_forgets_conditions_of_unspring():
     assert max(force) == pytest.approx(20, rel=1e-3)
 
 
+@pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are run on one thread")
 @pytest.mark.parametrize(("words", "threads"), [(["-ntasks", "3"], 3), (["-t", "1"], 1)])
 def test_ntasks_is_the_number_of_threads(words, threads, tmp_path, capsys):
     (tmp_path / "input.py").write_text("from solfec import _kernels\nprint (_kernels.threads.get_threads ())\n")
