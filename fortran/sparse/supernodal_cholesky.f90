@@ -1,6 +1,7 @@
 !> Numeric Cholesky factors of sparse matrices whose pattern is known, panel by panel (docs/theory.md, Time integration).
 !>
-!> Left-looking (Ng and Peyton 1993): contributions of panels on the left are products of dense matrices.
+!> Left-looking (Ng and Peyton 1993): contributions of panels on the left are products of dense matrices.  Trees of panels, such as
+!> those of separate bodies, share no columns, so threads factorise them side by side.
 !>
 !> A panel of w columns begins with its diagonal block, w x w numbers: the factor, with reciprocals on its diagonal, since divisions
 !> take long, and above the diagonal its mirror image.  It continues, at a multiple of eight, with tiles (8,w) of the rows below,
@@ -10,6 +11,7 @@ module supernodal_cholesky
   use state_tables, only: cholesky, open_table
   use table_registry, only: table_open
   use panel_products, only: multiply_tiles, padded
+  use thread_work, only: pays
   implicit none
   private
   public :: factorise
@@ -18,7 +20,7 @@ contains
 
   !> Computes L with A(order(i),order(j)) = (L L^T)(i,j).
   !>
-  !> Reads all columns of the factor but order and y; writes value, and work, place, waiting, next and reached, which are work space.
+  !> Reads all columns of the factor but order and y; writes value, and place, waiting, next and reached, which are work space.
   !>
   !>   handle      Cholesky
   !>   entry       (0:nentry-1) entries of A
@@ -30,33 +32,49 @@ contains
     real(dp), intent(in) :: entry(0:nentry-1)
     integer(i4), intent(out) :: failed, status
     type(cholesky) :: factor
-    integer(i4) :: s, t, following, columns, below, tile, taken
+    integer(i4) :: t
 
     failed = 0
     call open_table(handle, factor, status)
     if (status /= table_open) return
-    factor%waiting = -1
-    taken = 0
-    do s = 0, size(factor%first) - 2
+    !$omp parallel do schedule(static) reduction(max: failed) if(size(factor%tree) > 2 .and. pays(size(factor%value), 4))
+    do t = 0, size(factor%tree) - 2
+      call factorise_tree(factor, factor%tree(t), factor%tree(t+1) - 1, nentry, entry, failed)
+    end do
+    !$omp end parallel do
+  end subroutine factorise
+
+  !> Factorises the panels `from` to `to`, a tree.
+  subroutine factorise_tree(factor, from, to, nentry, entry, failed)
+    type(cholesky), intent(in) :: factor
+    integer(i4), intent(in) :: from, to, nentry
+    real(dp), intent(in) :: entry(0:nentry-1)
+    integer(i4), intent(inout) :: failed
+    real(dp) :: product(largest_product(factor, from, to))
+    integer(i4) :: s, t, following, columns, below, unfit
+
+    factor%waiting(from:to) = -1
+    unfit = 0
+    do s = from, to
       columns = factor%first(s+1) - factor%first(s)
       below = factor%row_ptr(s+1) - factor%row_ptr(s)
-      tile = tiles_of(factor, s)
-      call place_panel(factor, s, nentry, entry, taken)
+      call place_panel(factor, s, nentry, entry)
       t = factor%waiting(s)
       do while (t >= 0)
         following = factor%next(t)
-        call take(factor, s, t)
+        call take(factor, s, t, product)
         t = following
       end do
-      call factorise_diagonal(columns, factor%value(factor%head(s):), failed)
+      call factorise_diagonal(columns, factor%value(factor%head(s):), unfit)
+      failed = max(failed, unfit)
       if (failed /= 0) return
       if (below > 0) then
-        call factorise_rows(columns, (below + 7)/8, factor%value(factor%head(s):), factor%value(tile:))
+        call factorise_rows(columns, (below + 7)/8, factor%value(factor%head(s):), factor%value(tiles_of(factor, s):))
         factor%reached(s) = 0
         call wait(factor, s)
       end if
     end do
-  end subroutine factorise
+  end subroutine factorise_tree
 
   !> Start of the tiles of panel `t`.
   pure integer(i4) function tiles_of(factor, t)
@@ -66,21 +84,33 @@ contains
     tiles_of = factor%head(t) + 8*(((factor%first(t+1) - factor%first(t))**2 + 7)/8)
   end function tiles_of
 
+  !> Numbers of the largest product of panels in the tree from `from` to `to`.
+  pure integer(i4) function largest_product(factor, from, to)
+    type(cholesky), intent(in) :: factor
+    integer(i4), intent(in) :: from, to
+    integer(i4) :: s, rows, columns
+
+    rows = 0
+    columns = 0
+    do s = from, to
+      rows = max(rows, factor%row_ptr(s+1) - factor%row_ptr(s))
+      columns = max(columns, factor%first(s+1) - factor%first(s))
+    end do
+    largest_product = 8*((rows + 7)/8 + 1)*padded(columns)   ! products may begin within a tile
+  end function largest_product
+
   !> Fills panel `s` with the entries of A, and notes where the numbers of each of its rows start.
-  subroutine place_panel(factor, s, nentry, entry, taken)
+  subroutine place_panel(factor, s, nentry, entry)
     type(cholesky), intent(in) :: factor
     integer(i4), intent(in) :: s, nentry
     real(dp), intent(in) :: entry(0:nentry-1)
-    integer(i4), intent(inout) :: taken    !< entries that are in place
     integer(i4) :: columns, tile, i
 
     columns = factor%first(s+1) - factor%first(s)
     tile = tiles_of(factor, s)
     factor%value(factor%head(s):factor%head(s+1)-1) = 0
-    do while (taken < nentry)
-      if (factor%target(taken) >= factor%head(s+1)) exit
-      factor%value(factor%target(taken)) = entry(factor%source(taken))
-      taken = taken + 1
+    do i = factor%source_ptr(s), factor%source_ptr(s+1) - 1
+      factor%value(factor%target(i)) = entry(factor%source(i))
     end do
     do i = 0, columns - 1
       factor%place(factor%first(s)+i) = factor%head(s) + i
@@ -91,9 +121,10 @@ contains
   end subroutine place_panel
 
   !> Subtracts the contribution of panel `t`, on the left, from panel `s`.
-  subroutine take(factor, s, t)
+  subroutine take(factor, s, t, product)
     type(cholesky), intent(in) :: factor
     integer(i4), intent(in) :: s, t
+    real(dp), intent(inout) :: product(:)    !< work space
     integer(i4) :: wide, rows, begin, before, count, tiles
 
     wide = factor%first(t+1) - factor%first(t)
@@ -107,8 +138,8 @@ contains
     before = mod(factor%reached(t), 8)
     tiles = (before + rows + 7)/8
     call multiply_tiles(tiles, wide, factor%value(tiles_of(factor, t)+wide*(factor%reached(t)-before):), before, count, &
-                        factor%work)
-    call subtract(tiles, padded(count), before, rows, count, factor%row(begin:begin+rows-1), factor%work, factor%first(s), &
+                        product)
+    call subtract(tiles, padded(count), before, rows, count, factor%row(begin:begin+rows-1), product, factor%first(s), &
                   factor%first(s+1) - factor%first(s), factor%place, factor%value)
     factor%reached(t) = factor%reached(t) + count
     if (count < rows) call wait(factor, t)

@@ -8,6 +8,7 @@ module supernodal_solution
   use state_tables, only: cholesky, open_table
   use table_registry, only: table_open
   use panel_products, only: most_columns
+  use thread_work, only: pays
   implicit none
   private
   public :: solve_columns, solve_vector
@@ -29,35 +30,49 @@ contains
     real(dp), intent(inout) :: solved(0:n-1)
     integer(i4), intent(out) :: status
     type(cholesky) :: factor
-    integer(i4) :: s, i, columns, below, panels, tile
+    integer(i4) :: t
 
     call open_table(handle, factor, status)
     if (status /= table_open) return
-    panels = size(factor%first) - 1
+    !$omp parallel do schedule(static) if(size(factor%tree) > 2 .and. pays(size(factor%value), 1))
+    do t = 0, size(factor%tree) - 2
+      call solve_tree(factor, factor%tree(t), factor%tree(t+1) - 1, n, right, solved)
+    end do
+    !$omp end parallel do
+  end subroutine solve_vector
+
+  !> Solves for the columns of the panels `from` to `to`, a tree.
+  subroutine solve_tree(factor, from, to, n, right, solved)
+    type(cholesky), intent(in) :: factor
+    integer(i4), intent(in) :: from, to, n
+    real(dp), intent(in) :: right(0:n-1)
+    real(dp), intent(inout) :: solved(0:n-1)
+    integer(i4) :: s, i, columns, below, tile
+
     associate (first => factor%first, row_ptr => factor%row_ptr, row => factor%row, head => factor%head, value => factor%value, &
                order => factor%order, y => factor%y)
-      do i = 0, n - 1
+      do i = first(from), first(to+1) - 1
         y(i) = right(order(i))
       end do
-      do s = 0, panels - 1
+      do s = from, to
         columns = first(s+1) - first(s)
         below = row_ptr(s+1) - row_ptr(s)
         tile = tiles_of(head(s), columns)
         call forward_diagonal(columns, value(head(s):), y(first(s):))
         if (below > 0) call forward(columns, below, value(tile:), row(row_ptr(s):), y(first(s):), n, y)
       end do
-      do s = panels - 1, 0, -1
+      do s = to, from, -1
         columns = first(s+1) - first(s)
         below = row_ptr(s+1) - row_ptr(s)
         tile = tiles_of(head(s), columns)
         if (below > 0) call backward(columns, below, value(tile:), row(row_ptr(s):), first(s), n, y)
         call backward_diagonal(columns, value(head(s):), y(first(s):))
       end do
-      do i = 0, n - 1
+      do i = first(from), first(to+1) - 1
         solved(order(i)) = y(i)
       end do
     end associate
-  end subroutine solve_vector
+  end subroutine solve_tree
 
   !> Start of the tiles of a panel.
   pure integer(i4) function tiles_of(head, columns)
@@ -149,87 +164,76 @@ contains
   !> Reads panels and order of the factor.
   !>
   !>   handle  Cholesky
-  !>   work    (16,0:n-1,0:nwork-1) work space: one group of columns per thread
   !>   status  `table_unknown`: the handle is not that of such a table
-  subroutine solve_columns(handle, used, work, columns, status, n, nwork, m)
+  subroutine solve_columns(handle, used, columns, status, n, m)
     integer(i8), intent(in) :: handle
-    integer(i4), intent(in) :: used, n, nwork, m
-    real(dp), intent(inout) :: work(16,0:n-1,0:nwork-1), columns(0:n-1,0:m-1)
+    integer(i4), intent(in) :: used, n, m
+    real(dp), intent(inout) :: columns(0:n-1,0:m-1)
     integer(i4), intent(out) :: status
     type(cholesky) :: factor
-    integer :: batch, groups, g, s, below
-    integer(i4) :: wide, panels
+    integer(i4) :: t, g, groups
 
     call open_table(handle, factor, status)
     if (status /= table_open) return
-    panels = size(factor%first) - 1
     groups = (used + lanes - 1)/lanes
-    associate (first => factor%first, row_ptr => factor%row_ptr, row => factor%row, head => factor%head, value => factor%value)
-      do batch = 0, groups - 1, nwork
-        !$omp parallel do schedule(static) private(s, below, wide)
-        do g = batch, min(batch + nwork, groups) - 1
-          call gather(n, factor%order, used, columns, lanes*g, work(:,:,g-batch))
-          do s = 0, panels - 1
-            wide = first(s+1) - first(s)
-            below = row_ptr(s+1) - row_ptr(s)
-            if (all(work(:,first(s):first(s+1)-1,g-batch) == 0)) cycle  ! most rows of right-hand sides are zero
-            call forward_lanes(int(wide), below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
-                               row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
-          end do
-          do s = panels - 1, 0, -1
-            wide = first(s+1) - first(s)
-            below = row_ptr(s+1) - row_ptr(s)
-            if (all(work(:,first(s):first(s+1)-1,g-batch) == 0)) then
-              if (all(work(:,row(row_ptr(s):row_ptr(s+1)-1),g-batch) == 0)) cycle  ! a block of A without right-hand sides
-            end if
-            call backward_lanes(int(wide), below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
-                                row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
-          end do
-          call scatter(n, factor%order, used, columns, lanes*g, work(:,:,g-batch))
-        end do
-        !$omp end parallel do
+    ! groups inside, so that the panels of a tree stay in the cache
+    !$omp parallel do collapse(2) schedule(static) if(pays(size(factor%value), 2*groups))
+    do t = 0, size(factor%tree) - 2
+      do g = 0, groups - 1
+        call solve_group(factor, factor%tree(t), factor%tree(t+1) - 1, n, min(lanes, used - lanes*g), columns(0,lanes*g))
       end do
-    end associate
+    end do
+    !$omp end parallel do
   end subroutine solve_columns
 
-  !> Gathers columns first, first+1, ... in the order of the factor; zeros for missing columns.
-  subroutine gather(n, order, m, columns, first, y)
-    integer(i4), intent(in) :: n, order(0:n-1), m
-    integer, intent(in) :: first
-    real(dp), intent(in) :: columns(0:n-1,0:m-1)
-    real(dp), intent(inout) :: y(lanes,0:n-1)
-    integer :: c, i, there
+  !> Solves for `m` columns, at most `lanes`, at the panels `from` to `to`, a tree.
+  subroutine solve_group(factor, from, to, n, m, columns)
+    type(cholesky), intent(in) :: factor
+    integer(i4), intent(in) :: from, to, n, m
+    real(dp), intent(inout) :: columns(0:n-1,m)
+    real(dp) :: y(lanes,factor%first(from):factor%first(to+1)-1)
+    integer(i4) :: begin, past, s, below, wide, i, c
 
-    there = min(lanes, m - first)
-    do i = 0, n - 1           ! rows outside: each line of y is filled at once
-      do c = 1, there
-        y(c,i) = columns(order(i),first+c-1)
+    begin = factor%first(from)
+    past = factor%first(to+1) - 1
+    associate (first => factor%first, row_ptr => factor%row_ptr, row => factor%row, head => factor%head, value => factor%value, &
+               order => factor%order)
+      do i = begin, past
+        do c = 1, m
+          y(c,i) = columns(order(i),c)
+        end do
+        y(m+1:,i) = 0
       end do
-      y(there+1:,i) = 0
-    end do
-  end subroutine gather
-
-  !> Scatters columns back, the inverse of `gather`.
-  subroutine scatter(n, order, m, columns, first, y)
-    integer(i4), intent(in) :: n, order(0:n-1), m
-    integer, intent(in) :: first
-    real(dp), intent(inout) :: columns(0:n-1,0:m-1)
-    real(dp), intent(in) :: y(lanes,0:n-1)
-    integer :: c, i
-
-    do i = 0, n - 1
-      do c = 1, min(lanes, m - first)
-        columns(order(i),first+c-1) = y(c,i)
+      do s = from, to
+        if (all(y(:,first(s):first(s+1)-1) == 0)) cycle  ! most rows of right-hand sides are zero
+        wide = first(s+1) - first(s)
+        below = row_ptr(s+1) - row_ptr(s)
+        call forward_lanes(wide, below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
+                           row(row_ptr(s):row_ptr(s+1)-1), first(s), begin, past, y)
       end do
-    end do
-  end subroutine scatter
+      do s = to, from, -1
+        if (all(y(:,first(s):first(s+1)-1) == 0)) then
+          if (all(y(:,row(row_ptr(s):row_ptr(s+1)-1)) == 0)) cycle  ! a tree, or most of it, without right-hand sides
+        end if
+        wide = first(s+1) - first(s)
+        below = row_ptr(s+1) - row_ptr(s)
+        call backward_lanes(wide, below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
+                            row(row_ptr(s):row_ptr(s+1)-1), first(s), begin, past, y)
+      end do
+      do i = begin, past
+        do c = 1, m
+          columns(order(i),c) = y(c,i)
+        end do
+      end do
+    end associate
+  end subroutine solve_group
 
   !> Computes y := L^-1 y at the columns of a panel from `first` on, and subtracts their contribution from the rows below.
-  pure subroutine forward_lanes(wide, below, l, panel, row, first, n, y)
-    integer, intent(in) :: wide, below
-    integer(i4), intent(in) :: row(0:below-1), first, n
+  pure subroutine forward_lanes(wide, below, l, panel, row, first, begin, past, y)
+    integer(i4), intent(in) :: wide, below, first, begin, past
+    integer(i4), intent(in) :: row(0:below-1)
     real(dp), intent(in) :: l(0:wide-1,0:wide-1), panel(0:7,0:wide-1,0:(below+7)/8-1)
-    real(dp), intent(inout) :: y(lanes,0:n-1)
+    real(dp), intent(inout) :: y(lanes,begin:past)
     real(dp), dimension(lanes) :: one, two, three, four
     integer :: i, j, k, r
 
@@ -280,11 +284,11 @@ contains
   end subroutine forward_lanes
 
   !> Computes y := L^-T (y - contribution of the rows below) at the columns of a panel.
-  pure subroutine backward_lanes(wide, below, l, panel, row, first, n, y)
-    integer, intent(in) :: wide, below
-    integer(i4), intent(in) :: row(0:below-1), first, n
+  pure subroutine backward_lanes(wide, below, l, panel, row, first, begin, past, y)
+    integer(i4), intent(in) :: wide, below, first, begin, past
+    integer(i4), intent(in) :: row(0:below-1)
     real(dp), intent(in) :: l(0:wide-1,0:wide-1), panel(0:7,0:wide-1,0:(below+7)/8-1)
-    real(dp), intent(inout) :: y(lanes,0:n-1)
+    real(dp), intent(inout) :: y(lanes,begin:past)
     real(dp), dimension(lanes) :: one, two, three, x
     integer :: j, k, r
 

@@ -14,9 +14,8 @@ from ..errors import SolfecError
 from ..tables import Record, opened
 
 PERMUTED = 7  # CHOLMOD's number of the permutation of a vector
-WIDEST, SIX = 72, 6  # columns of a panel, and of products that kernels compute at once
+WIDEST = 72  # columns of a panel
 TILE = 8  # rows of a tile
-LANES, GROUPS = 16, 8  # right-hand sides that the kernel solves for together, and groups of these at once
 
 _find_supernodes = _kernels.supernodes.find_supernodes
 _factorise = _kernels.supernodal_cholesky.factorise
@@ -107,10 +106,11 @@ class Cholesky(Record):
         "value": ((), "f8"),  # of L
         "order": ((), "i4"),  # of columns: the column of A
         "owner": ((), "i4"),  # its panel
+        "tree": ((), "i4"),  # of trees, which share no columns: first panel, and the number of all panels
+        "source_ptr": ((), "i4"),  # of panels: start of their entries of A, and the number of these
         "source": ((), "i4"),  # of entries of A in the order of panels: number of the entry
         "target": ((), "i4"),  # and its place in value, ascending
         "y": ((), "f8"),  # work of solutions
-        "work": ((), "f8"),  # work space of factorisation: the widest padded panel
         "place": ((), "i4"),  # places of rows in the present panel
         "waiting": ((), "i4"),  # of panels: first panel on its waiting list,
         "next": ((), "i4"),  # next panel on the same list,
@@ -125,19 +125,20 @@ class Cholesky(Record):
         head = np.concatenate(([0], np.cumsum(TILE * (-(-(columns**2) // TILE) + columns * -(-below // TILE)))))
         if head[-1] >= 2**31:
             raise SolfecError("scheme DEF_LIM: the factor of finite element bodies would be larger than 16 GB; use coarser meshes")
-        most = TILE * -(-int(below.max()) // TILE), int(columns.max()) + SIX
         self.vector, self.solved = np.zeros((2, pattern.size))
-        self._columns_work = self._room(1)
         head = head.astype(np.int32)
         owner = np.repeat(np.arange(len(columns), dtype=np.int32), columns)
         target = _places(pattern, first, row_ptr, row, head, owner, order)
         source = np.argsort(target, kind="stable")
         waiting, following, reached = np.zeros((3, len(first)), np.int32)
-        numbers = {"first": first, "row_ptr": row_ptr, "row": row, "head": head, "owner": owner, "source": source, "target": target[source]}
+        target = target[source]
+        numbers = {
+            "first": first, "row_ptr": row_ptr, "row": row, "head": head, "owner": owner, "tree": _trees(first, row_ptr, row),
+            "source_ptr": np.searchsorted(target, head), "source": source, "target": target,
+        }  # fmt: skip
         super().__init__(
             **{name: part.astype(np.int32) for name, part in numbers.items()}, value=_aligned(head[-1]), order=order,
-            y=np.zeros(pattern.size), work=np.zeros(most[0] * most[1] + 1), place=np.zeros(pattern.size, np.int32),
-            waiting=waiting, next=following, reached=reached,
+            y=np.zeros(pattern.size), place=np.zeros(pattern.size, np.int32), waiting=waiting, next=following, reached=reached,
         )  # fmt: skip
 
     def factorise(self, data: np.ndarray) -> None:
@@ -146,10 +147,6 @@ class Cholesky(Record):
         opened(status)
         if failed:
             raise NotPositiveDefinite
-
-    def _room(self, count: int) -> np.ndarray:
-        """Return work space of the kernel for `count` right-hand sides."""
-        return np.zeros((LANES, len(self.vector), min(GROUPS, max(-(-count // LANES), 1))), order="F")
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Return A^-1 times a vector or columns."""
@@ -163,9 +160,7 @@ class Cholesky(Record):
 
     def solve_columns(self, columns: np.ndarray, used: int) -> None:
         """Replace the first `used` of columns (size, n) by A^-1 times them."""
-        if self._columns_work.shape[2] < min(GROUPS, -(-used // LANES)):
-            self._columns_work = self._room(used)
-        opened(_solve_columns(self.handle, used, self._columns_work, columns))
+        opened(_solve_columns(self.handle, used, columns))
 
     def solve_vector(self) -> np.ndarray:
         """Return A^-1 times `vector` (size,), in memory that the next solution overwrites."""
@@ -190,6 +185,14 @@ def _panels(pattern: LowerPattern) -> tuple[np.ndarray, ...]:
     of_node = np.arange(width)
     rows, columns = ((width * part[:, None] + of_node).ravel() for part in (row[:needed], eliminated))
     return width * first[: count + 1], width * row_ptr[: count + 1], rows, columns.astype(np.int32)
+
+
+def _trees(first: np.ndarray, row_ptr: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """Return the first panels of trees of panels, and the number of all panels; no panel has rows among the columns of another tree."""
+    last = first[1:] - 1
+    parents = np.diff(row_ptr) > 0
+    last[parents] = row[row_ptr[1:][parents] - 1]
+    return np.concatenate(([0], np.flatnonzero(np.maximum.accumulate(last) < first[1:]) + 1))
 
 
 def _places(pattern: LowerPattern, first, row_ptr, row, head, owner, order) -> np.ndarray:
