@@ -24,7 +24,7 @@ contains
     real(dp), intent(inout) :: u(3,0:*)
     integer :: a
 
-    !$omp parallel do if (pays(n, 60)) schedule(static)
+    !$omp parallel do if (pays(row_ptr(n), 5)) schedule(static)
     do a = 0, n - 1
       u(:,a) = row_sum(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, b(:,a)) &
                + matmul(diagonal(:,:,a), reaction(:,a))
