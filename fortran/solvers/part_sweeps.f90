@@ -22,6 +22,7 @@ module part_sweeps
 
   !> What a course of sweeps does next (Phase of solfec/parallel/sweep_course.py).
   integer(i4), parameter :: sweeping = 0, summing = 1, summing_again = 2, settled = 3
+  integer(i4), parameter :: least_rows = 128                 !< of a colour; fewer are not worth a barrier
   integer, parameter :: figures = 5                          !< of a row, whose sums end the sweeps
   real(dp), parameter :: word = 2.0_dp**40                   !< range of each of the two words of a term of a sum
   real(dp), parameter :: headroom = 4.0_dp                   !< by how much the largest term may grow from one sweep to the next
@@ -236,25 +237,45 @@ contains
     logical, intent(in) :: backwards
     real(dp), intent(inout) :: sums(5,0:*)
     integer(i4), intent(inout) :: counts(3), failed
-    integer(i4) :: c, colours, first, inner, last
+    integer(i4) :: c, colours
 
     colours = size(plan%inner)
     do while (plan%place < colours)
       c = plan%place
       if (backwards) c = colours - 1 - c
-      first = plan%row_ptr(c)
-      inner = plan%inner(c)
-      last = plan%row_ptr(c+1) - 1
       if (plan%waiting == 0) then
-        call sweep_listed(loc, options, plan%row(first:inner-1), backwards, sums, counts, failed)
+        call sweep_chunks(loc, plan, plan%chunk_ptr(c), plan%inner(c) - 1, options, backwards, sums, counts, failed)
         call send_momenta(plan, c, loc%triples%momentum)
-        call sweep_listed(loc, options, plan%row(inner:last), backwards, sums, counts, failed)
+        call sweep_chunks(loc, plan, plan%inner(c), plan%chunk_ptr(c+1) - 1, options, backwards, sums, counts, failed)
       end if
       call receive_momenta(plan, c, loc%triples%momentum)
       if (plan%waiting /= 0 .or. plan%error /= 0) return
       plan%place = plan%place + 1
     end do
   end subroutine sweep_colours
+
+  !> Sweeps chunks of one colour, which share no body that moves.
+  subroutine sweep_chunks(loc, plan, first, last, options, backwards, sums, counts, failed)
+    type(local_tables), intent(inout) :: loc
+    type(colour_messages), intent(in) :: plan
+    integer(i4), intent(in) :: first, last
+    type(row_options), intent(in) :: options
+    logical, intent(in) :: backwards
+    real(dp), intent(inout) :: sums(5,0:*)
+    integer(i4), intent(inout) :: counts(3), failed
+    integer(i4) :: k
+
+    if (last < first) return
+    if (plan%chunk(last+1) - plan%chunk(first) < least_rows) then
+      call sweep_listed(loc, options, plan%row(plan%chunk(first):plan%chunk(last+1)-1), backwards, sums, counts, failed)
+      return
+    end if
+    !$omp parallel do schedule(static) reduction(+: counts) reduction(max: failed)
+    do k = first, last
+      call sweep_listed(loc, options, plan%row(plan%chunk(k):plan%chunk(k+1)-1), backwards, sums, counts, failed)
+    end do
+    !$omp end parallel do
+  end subroutine sweep_chunks
 
   !> Sweeps some rows in the order of the list, or in the opposite one.
   subroutine sweep_listed(loc, options, listed, backwards, sums, counts, failed)

@@ -11,19 +11,23 @@ from ..tables import Record
 from .communicator import Communicator, LongWait, NoRequests
 from .reductions import Reduction
 
+CHUNK_ROWS = 32  # of chunks, at least if groups are small
+
 Plan = tuple[dict[int, np.ndarray], dict[int, np.ndarray]]  # what goes to other processes, and what comes from them, by their numbers
 
 
 class ColourMessages(Record):
     """Rows of each colour, and the triples whose momenta processes exchange after it.
 
-    Rows, triples and requests of one colour follow those of the colour before; `..._ptr` say where those of each begin.
+    Chunks of rows, triples and requests of one colour follow those of the colour before; `..._ptr` say where those of each begin.
+    Chunks of one colour share no body that moves, so threads sweep them side by side.
     """
 
     COLUMNS = {
         "row": ((), "i4"),  # rows to sweep; of each colour those come first that act on bodies which several processes hold
-        "row_ptr": ((), "i4"),
-        "inner": ((), "i4"),  # place of the first row that acts on no such body
+        "chunk": ((), "i4"),  # first rows of chunks, and the number of all rows
+        "chunk_ptr": ((), "i4"),
+        "inner": ((), "i4"),  # first chunk of rows that act on no such body
         "sent": ((), "i4"),  # triples whose momenta others get
         "sent_ptr": ((), "i4"),
         "received": ((), "i4"),  # triples whose momenta come from others
@@ -47,7 +51,9 @@ class ColourMessages(Record):
     }
 
     @classmethod
-    def between(cls, world: Communicator, rows: Sequence[np.ndarray], shared: np.ndarray, plans: Sequence[Plan]) -> ColourMessages:
+    def between(
+        cls, world: Communicator, rows: Sequence[np.ndarray], shared: np.ndarray, plans: Sequence[Plan], group: np.ndarray
+    ) -> ColourMessages:
         """Return the messages of colours.
 
         Parameters
@@ -59,6 +65,8 @@ class ColourMessages(Record):
             Which rows act on bodies that several processes hold.
         plans : sequence of Plan
             Triples to send and to receive after each colour.
+        group : ndarray of int
+            Numbers of rows; rows of one colour with different numbers share no body that moves.
         """
         sent_ptr, received_ptr = (_pointers([sum(map(len, plan[side].values())) for plan in plans]) for side in (0, 1))
         outgoing, incoming = (np.zeros((3, pointers[-1]), order="F") for pointers in (sent_ptr, received_ptr))
@@ -67,11 +75,12 @@ class ColourMessages(Record):
         in_python = requests is None
         if in_python:
             requests = NoRequests(len(plans))
-        ordered = [(listed[shared[listed]], listed[~shared[listed]]) for listed in rows]
-        row_ptr = _pointers([listed.size for listed in rows])
+        parts = [part[np.argsort(group[part], kind="stable")] for listed in rows for part in (listed[shared[listed]], listed[~shared[listed]])]
+        chunks = [_chunks(group[part]) for part in parts]  # of shared and of inner rows in turn
+        chunk_ptr = _pointers([len(starts) for starts in chunks])
         made = cls(
-            row=_joined([part for parts in ordered for part in parts]), row_ptr=row_ptr,
-            inner=row_ptr[:-1] + np.array([first.size for first, _ in ordered], np.int32),
+            row=_joined(parts), chunk=_joined([*map(np.add, chunks, _pointers([part.size for part in parts])), [sum(map(len, parts))]]),
+            chunk_ptr=chunk_ptr[::2].copy(), inner=chunk_ptr[1::2].copy(),
             sent=_joined([triples for out, _ in plans for triples in out.values()]), sent_ptr=sent_ptr,
             received=_joined([triples for _, into in plans for triples in into.values()]), received_ptr=received_ptr,
             outgoing=outgoing, incoming=incoming, request=requests.handles, request_ptr=requests.pointers, status=requests.status,
@@ -111,6 +120,12 @@ class ColourMessages(Record):
         out, into = self.messages[self.turn]
         world.exchange(dict(out), dict(into))
         self.waiting = 2
+
+
+def _chunks(group: np.ndarray) -> np.ndarray:
+    """Return the first rows of chunks of whole groups, whose rows follow one another."""
+    borders = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
+    return borders[np.unique(borders // CHUNK_ROWS, return_index=True)[1]]
 
 
 def _pointers(counts: Sequence[int]) -> np.ndarray:

@@ -57,7 +57,7 @@ class PartNewton(GatheredSolver):
     def messages(self) -> ColourMessages:
         """Return the messages of a product with W, which stay while the part holds the same bodies."""
         if self._momenta[0] != self.part.arrangement:
-            self._momenta = self.part.arrangement, ColourMessages.between(self.part.world, [NO_ROWS], np.zeros(0, bool), [self.everything])
+            self._momenta = self.part.arrangement, ColourMessages.between(self.part.world, [NO_ROWS], np.zeros(0, bool), [self.everything], NO_ROWS)
         return self._momenta[1]
 
     def solve(self, local) -> SolverReport:

@@ -269,7 +269,9 @@ class PartSweeps(ConstraintSolver):
             self.lists.append(self.last if part.world.rank == MOVER else NO_ROWS)
             self.plans.append(tuple({rank: triples for rank, triples in plan.items() if triples.size} for plan in self.last_plans[1]))
         self.coloured = np.concatenate([NO_ROWS, *self.lists])
-        self._messages = ColourMessages.between(part.world, self.lists, self.shared_rows(), self.plans)
+        group = (self.ends[0] + 1) * (part.model.bodies.n + 1) + self.ends[1] + 1  # pairs of bodies
+        group[self.last] = -1  # rows on obstacles are swept one after the other
+        self._messages = ColourMessages.between(part.world, self.lists, self.shared_rows(), self.plans, group)
 
     def shared_rows(self) -> np.ndarray:
         """Return which rows act on bodies that several processes hold."""

@@ -14,14 +14,24 @@ sys.path.append(str(ROOT / "benchmarks"))  # behind this folder, which has a mod
 import models  # noqa: E402
 from processes import spmd  # noqa: E402
 
+from solfec import _kernels  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kinds import BodyKind  # noqa: E402
+from solfec.parallel import colour_messages  # noqa: E402
 from solfec.parallel.colours import colour, hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.part import Part, pairs_of_rows  # noqa: E402
 from solfec.parallel.part_sweeps import PartSweeps  # noqa: E402
 from solfec.parallel.sums import SweepSums, ordered_by_rows, ordered_nowhere  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+
+
+@pytest.fixture
+def threads():
+    """Set the number of threads until the test ends."""
+    before = _kernels.threads.get_threads()
+    yield _kernels.threads.set_threads
+    _kernels.threads.set_threads(before)
 
 
 def slabs(model, size):
@@ -198,6 +208,22 @@ def test_what_cannot_be_divided_yet_is_refused():
     model.bodies.view("owner")[:] = 1
     with pytest.raises(SolfecError, match="owners of bodies must be ranks from 0 to 0"):
         Part(model, Alone(), 1.0)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_threads_sweep_the_colours_of_a_part_with_the_same_bits(size, reverse, threads, monkeypatch):
+    """Faces share four contacts, and chunks of a colour, of 30 rows here, have to end between faces."""
+    monkeypatch.setattr(colour_messages, "CHUNK_ROWS", 30)
+    model = models.block(7, manifold=True)
+    solver = GaussSeidelSolver(1e-12, 15)
+    solver.reverse = reverse
+    owner, courses = slabs(model, size), []
+    for count in (1, 2, 3):
+        threads(count)
+        courses.append(course(copy.deepcopy(model), owner, size, 2, solver)[:3])
+    assert len(courses[0][1]) > 12 * 128  # enough rows of each colour
+    assert courses[1] == courses[0] and courses[2] == courses[0]
 
 
 def test_sums_after_sweeps_do_not_depend_on_order_or_parts_while_terms_grow_and_shrink():
