@@ -244,6 +244,7 @@ def test_sums_after_sweeps_do_not_depend_on_order_or_parts_while_terms_grow_and_
             assert most.tolist() == [2, 0, 1] and found.tobytes() == expected.tobytes()
 
 
+@pytest.mark.extreme_numbers
 def test_a_term_that_is_no_number_spoils_its_own_sum_only():
     figures = np.ones((5, 4), order="F")
     figures[1, 2], figures[3, 0] = np.inf, np.nan
