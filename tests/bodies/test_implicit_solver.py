@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from finite_element_models import ElementModel, block
+from scipy import sparse
 
 from solfec import _kernels
 from solfec.bodies import factorisation, implicit
@@ -96,6 +97,55 @@ def test_factors_refuse_what_is_not_positive_definite():
     values[7] = np.nan
     with pytest.raises(factorisation.NotPositiveDefinite):
         factor.factorise(values)
+
+
+@pytest.fixture
+def threads():
+    """Set the number of threads until the test ends."""
+    before = _kernels.threads.get_threads()
+    yield _kernels.threads.set_threads
+    _kernels.threads.set_threads(before)
+
+
+def separate_blocks(random):
+    """Matrices of separate bodies, large and small ones in turn, as a sparse matrix, dense blocks and their first rows."""
+    blocks = [grid_matrix(shape, 3, random) for _ in range(12) for shape in ((3, 3, 3), (1, 1, 1), (4, 3, 2))]
+    lower = sparse.block_diag(blocks, format="csc")
+    lower = sparse.tril(lower, format="csc")
+    lower.sort_indices()
+    return lower, blocks, np.cumsum([0, *map(len, blocks)])
+
+
+def test_threads_share_separate_bodies_with_the_same_bits(threads):
+    random = np.random.default_rng(7)
+    lower, blocks, starts = separate_blocks(random)
+    size = lower.shape[0]
+    right = random.uniform(-1, 1, (size, 40)) * np.repeat(random.uniform(size=(len(blocks), 40)) < 0.5, np.diff(starts), axis=0)
+    found = []
+    for count in (1, 2, 3):
+        threads(count)
+        factor = factorisation.Cholesky(factorisation.LowerPattern(size, lower.indptr, lower.indices, 3))
+        factor.factorise(lower.data)
+        found.append((factor.value.copy(), factor.solve(right), factor.solve(right[:, 0].copy())))
+        assert len(factor.tree) - 1 >= len(blocks) and len(factor.value) > 30_000  # enough for threads
+    for other in found[1:]:
+        assert all(map(np.array_equal, found[0], other))
+    for block, first, end in zip(blocks, starts, starts[1:]):
+        assert np.abs(block @ found[0][1][first:end] - right[first:end]).max() < 1e-13
+        assert np.abs(block @ found[0][2][first:end] - right[first:end, 0]).max() < 1e-13
+
+
+@pytest.mark.parametrize("spoilt", [0, 17, 35])
+def test_threads_refuse_one_body_of_many_that_is_not_positive_definite(threads, spoilt):
+    lower, _, starts = separate_blocks(np.random.default_rng(7))
+    factor = factorisation.Cholesky(factorisation.LowerPattern(lower.shape[0], lower.indptr, lower.indices, 3))
+    wrong = lower.data.copy()
+    wrong[lower.indptr[starts[spoilt]] : lower.indptr[starts[spoilt + 1]]] *= -1.0
+    for count in (1, 2, 3):
+        threads(count)
+        with pytest.raises(factorisation.NotPositiveDefinite):
+            factor.factorise(wrong)
+        factor.factorise(lower.data)  # which does not raise
 
 
 def tumbling(damping=0.0):
