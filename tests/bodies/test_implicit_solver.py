@@ -1,5 +1,7 @@
 """Solutions of linearly implicit bodies: factors, conjugate gradients with an old factor, and what a continued run recalls."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from finite_element_models import ElementModel, block
@@ -130,9 +132,9 @@ def test_threads_share_separate_bodies_with_the_same_bits(threads):
         assert len(factor.tree) - 1 >= len(blocks) and len(factor.value) > 30_000  # enough for threads
     for other in found[1:]:
         assert all(map(np.array_equal, found[0], other))
-    for block, first, end in zip(blocks, starts, starts[1:]):
-        assert np.abs(block @ found[0][1][first:end] - right[first:end]).max() < 1e-13
-        assert np.abs(block @ found[0][2][first:end] - right[first:end, 0]).max() < 1e-13
+    for dense, (first, end) in zip(blocks, pairwise(starts)):
+        assert np.abs(dense @ found[0][1][first:end] - right[first:end]).max() < 1e-13
+        assert np.abs(dense @ found[0][2][first:end] - right[first:end, 0]).max() < 1e-13
 
 
 @pytest.mark.parametrize("spoilt", [0, 17, 35])
