@@ -31,6 +31,7 @@ CLUSTER = 16  # bodies of a process whose common box stands for them when copies
 MOST_CLUSTERS = 512  # of a process
 NO_CONTACT = np.iinfo(np.int64).max
 MOVER = 0  # rank of the process that moves obstacles on which constraints act
+VISITS = 20  # of a sweep to a constraint that cost what all else of it costs in a step
 
 
 @dataclass
@@ -290,8 +291,13 @@ class Part:
         return Places(*(column[..., chosen].copy() for column in columns))
 
     def weights(self, factor: float) -> np.ndarray:
-        """Return the work (n,) of each body: unknowns of it and, times `factor`, of its constraints; those of two moving bodies count half."""
+        """Return the work (n,) of each body: unknowns of it and, times `factor`, of its constraints; those of two moving bodies count half.
+
+        Constraints that processes sweep cost more, the more sweeps the last step has taken.
+        """
         model = self.model
+        if model.report is not None and model.report.colours:
+            factor *= 1.0 + model.report.iterations / VISITS
         bodies, constraints = model.bodies, model.constraints
         unknowns = 3.0 * self.spans["velo"][1] * self.moving
         result = unknowns.copy()

@@ -22,6 +22,8 @@ from solfec.parallel.colours import colour, hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.part import Part, pairs_of_rows  # noqa: E402
 from solfec.parallel.part_sweeps import PartSweeps  # noqa: E402
+from solfec.parallel.partition import Balance  # noqa: E402
+from solfec.parallel.prediction import divided  # noqa: E402
 from solfec.parallel.sums import SweepSums, ordered_by_rows, ordered_nowhere  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 
@@ -224,6 +226,19 @@ def test_threads_sweep_the_colours_of_a_part_with_the_same_bits(size, reverse, t
         courses.append(course(copy.deepcopy(model), owner, size, 2, solver)[:3])
     assert len(courses[0][1]) > 12 * 128  # enough rows of each colour
     assert courses[1] == courses[0] and courses[2] == courses[0]
+
+
+def test_bodies_are_divided_by_the_sweeps_that_their_contacts_take():
+    """A block beside eight times as many bodies that fly: half of the contacts is the goal, not half of the bodies."""
+    model = models.block(5)
+    for k in range(1000):
+        model.insert_body(BodyKind.RIGID, [models.box((100.0 + 2 * k, 0, 0), (101.0 + 2 * k, 1, 1))], model.bulk_materials[0])
+    part = Part(model, Alone(), 1.0)
+    part.advance(PartSweeps(part, GaussSeidelSolver(1e-14, 400)))
+    assert model.report.iterations == 400
+    owner = divided(model, 1.0, 2, Balance())
+    contacts = np.bincount(owner[pairs_of_rows(model.constraints, np.arange(model.constraints.n), part.moving)[1]])
+    assert contacts.sum() > 100 and contacts.max() < 0.6 * contacts.sum()
 
 
 def test_sums_after_sweeps_do_not_depend_on_order_or_parts_while_terms_grow_and_shrink():
