@@ -3,7 +3,7 @@
     python benchmarks/insertion.py [--bodies N] [--repeat N] [case ...]
 
 For every kind of body two tables.  The first one inserts a body into a model of N others and deletes one, the new one or one anywhere
-among the others: milliseconds of the call, milliseconds by which the next step is longer than those before, and what the same takes among two bodies: the body's own cost
+among the others: milliseconds of the call, milliseconds by which the next step is longer than those that follow, and what the same takes among two bodies: the body's own cost
 (`costs` says why both take turns).  The second one makes N bodies by BODY commands, with the first step after them.  All are medians of processor time.
 """
 
@@ -105,7 +105,7 @@ def timed(function: Callable, *arguments) -> tuple[float, object]:
 
 
 class Edits:
-    """A model in which a body comes and goes, and the milliseconds of these calls, and by which the steps after them are longer than the three before."""
+    """A model in which a body comes and goes, and the milliseconds of these calls, and by which the steps after them are longer than the three that follow with the same bodies."""
 
     def __init__(self, kind: str, count: int):
         self.kind, self.count = kind, count
@@ -124,8 +124,11 @@ class Edits:
         self.steps.append(timed(self.model.advance, self.solver)[0])
 
     def step_after(self, edit: str) -> None:
-        """Make the step after an edit."""
+        """Make the step after an edit; `compare` ends its measurement."""
         self.time(f"after {edit}", self.model.advance, self.solver)
+
+    def compare(self, edit: str) -> None:
+        """Compare the step after an edit with the last three."""
         self.times[f"after {edit}"][-1] -= float(np.median(self.steps[-3:]))
 
     def insert(self, number: int) -> None:
@@ -150,14 +153,16 @@ def costs(kind: str, count: int, repeat: int) -> tuple[dict, dict]:
     for number in range(repeat):
         for edit in ("insert", "delete"):
             arguments = (number,) if edit == "insert" else (number, repeat)
-            for _ in range(3):
-                large.step()
-                small.step()
             getattr(large, edit)(*arguments)
             large.step_after(edit)
             getattr(small, edit)(*arguments)
             large.step()
             small.step_after(edit)
+            for _ in range(3):
+                large.step()
+                small.step()
+            large.compare(edit)
+            small.compare(edit)
     return large.costs(), small.costs()
 
 

@@ -324,14 +324,14 @@ class Table:
         """Let the rows that stay move up, and take from columns the shift of each run of rows."""
         if not gaps.start.size:
             return
-        alike = self._alike_from(int(gaps.start[0]))
+        idle = self._idle_from(int(gaps.start[0]))
         none = np.zeros(gaps.start.size, np.int64)
         shift = np.array([shifts.get(name, none) for name in self.COLUMNS])
-        _close_rows(self._places, [name not in alike for name in self.COLUMNS], shift.T, gaps.start, gaps.stop, self.n)
+        _close_rows(self._places, [name not in idle for name in self.COLUMNS], shift.T, gaps.start, gaps.stop, self.n)
         self._rows[0] = self.n - gaps.total
 
-    def _alike_from(self, first: int) -> Collection[str]:
-        """Return the columns that have one value in all rows from `first` on, so that none of these need move."""
+    def _idle_from(self, first: int) -> Collection[str]:
+        """Return the columns that need not move: they have one value in all rows from `first` on, or those that count are elsewhere."""
         return ()
 
     def view(self, name: str) -> np.ndarray:

@@ -19,6 +19,7 @@ module contact_tables
   type :: point_table
     real(dp) :: inverse_cell
     integer(i4) :: first                  !< row of entries 0 and 1
+    real(dp) :: low(3), high(3)           !< box in which points are listed
     integer(i4), allocatable :: head(:)   !< (0:) entry, -1: empty
     integer(i4), allocatable :: next(:)   !< (0:) by entry
   end type point_table
@@ -88,9 +89,10 @@ contains
     end do
   end function place_of
 
-  !> Chains the contacts of the bodies that have new ones by the cells of their points.
-  subroutine tabulate_points(first, last, slave, master, point, min_distance, touched, table)
-    integer(i4), intent(in) :: first, last
+  !> Chains the contacts of the bodies that have new ones, the rows from `new` on, by the cells of their points; only points about new
+  !> ones are listed, since a new contact on a floor would list all that stand on it.
+  subroutine tabulate_points(first, new, last, slave, master, point, min_distance, touched, table)
+    integer(i4), intent(in) :: first, new, last
     integer(i4), intent(in) :: slave(0:*), master(0:*)
     real(dp), intent(in) :: point(3,0:*), min_distance
     logical, intent(in) :: touched(0:)
@@ -100,9 +102,12 @@ contains
     ! a box of four distances about a point meets at most two of these cells in each direction
     table%inverse_cell = 0.25_dp/min_distance
     table%first = first
+    table%low = minval(point(:,new:last-1), dim=2) - 4*min_distance
+    table%high = maxval(point(:,new:last-1), dim=2) + 4*min_distance
     allocate (table%head(0:table_size(2*int(last - first))-1), table%next(0:2*(last-first)-1))
     table%head = -1
     do k = first, last - 1
+      if (any(point(:,k) < table%low .or. point(:,k) > table%high)) cycle
       do side = 0, 1
         if (.not. touched(merge(slave(k), master(k), side == 0))) cycle
         place = hash_of(cell_of(point(:,k), table%inverse_cell), merge(slave(k), master(k), side == 0), size(table%head))

@@ -62,8 +62,8 @@ contains
     if (threshold > 0.0_dp) call tabulate_areas(first, last, rows%slave, rows%master, rows%slave_primitive, &
       rows%master_primitive, &
       rows%area, touched, areas)
-    if (min_distance > 0.0_dp) call tabulate_points(first, last, rows%slave, rows%master, rows%point, min_distance, &
-      touched, points)
+    if (min_distance > 0.0_dp) call tabulate_points(first, new, last, rows%slave, rows%master, rows%point, &
+      min_distance, touched, points)
 
     count = 0
     !$omp parallel do if (pays(last - new, 100)) schedule(static) reduction(+:count)

@@ -419,11 +419,10 @@ class FiniteElements(Record):
             return
         self.rows = renumbered[self.rows]
         self.row = self.rows.astype(np.int32)
-        size = np.diff(self.first)
         for rows, start in ((self.conf_row, bodies.conf_ptr), (self.velo_row, bodies.velo_ptr)):
-            moved = start[self.rows] - rows[self.first[:-1]]
-            if moved.any():
-                rows += np.repeat(moved, size)
+            shift = rows[self.first[:-1]] - start[self.rows]
+            begins = np.flatnonzero(np.diff(shift, prepend=0))  # of runs of bodies with the same shift
+            close_up(rows, Gaps(self.first[begins], self.first[begins]), len(rows), 0, shift[begins])
         bodies.node_ptr[self.rows] = self.first[:-1]
         bodies.element_ptr[self.rows] = self.first_element[:-1]
         if len(self.embedded):

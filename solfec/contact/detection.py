@@ -254,17 +254,18 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
 
     Pairs of the others stand until a box leaves its fat box, as without new bodies.
     """
-    primitives, body = geometry.primitives, geometry.primitives.view("body")
+    primitives = geometry.primitives
     version, known, margins = work.pairs_state
     new = np.arange(known, primitives.n, dtype=np.int32)
-    rows = np.unique(body[new])
+    rows = np.unique(primitives.body[new])
     excluded = settings.excluded_bodies.size or settings.excluded_parts.size
     if excluded or len(rows) > FEW or (bodies.kind[rows] == OBSTACLE).any() or (version, margins) != (geometry.version, settings.margins):
         return False
     _fatten_boxes(new, primitives.reach, work.skin, primitives.box, work.fat)
     found = []
     for row in rows.tolist():
-        first, end = np.searchsorted(body, (row, row + 1))
+        first = int(bodies.primitive_ptr[row])
+        end = first + int(bodies.primitive_count[row])
         mine, others = work.fat[:, first:end], work.fat[:, :first]
         near = _near(work, first, np.concatenate((mine[:3].min(1), mine[3:].max(1))))
         if near.size * (end - first) > MOST_COMPARED * primitives.n:
@@ -277,7 +278,7 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
     if settings.excluded_surfaces.size:
         out |= _surfaces_excluded(geometry, settings, *pairs)
     work.insert_pairs(*pairs[:, ~out])
-    work.still.movable = np.concatenate((work.still.movable, new))
+    work.still.extend(movable=new)
     work.pairs_state = version, primitives.n, margins
     return True
 

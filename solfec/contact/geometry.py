@@ -53,6 +53,10 @@ class FaceTable(Table):
         "normal": ((3,), "f8", 0.0),  # current unit outward normal; the plane passes through the first corner
     }
     POINTS_INTO = {"corner_ptr": "CornerTable"}
+    normals_elsewhere = False  # whether the present normals are those of `current_faces` alone
+
+    def _idle_from(self, first: int) -> Collection[str]:
+        return ("normal",) if self.normals_elsewhere else ()
 
 
 class CornerTable(Table):
@@ -114,7 +118,7 @@ class PrimitiveTable(Table):
         "adjacent_ptr": "AdjacencyTable",
     }
 
-    def _alike_from(self, first: int) -> Collection[str]:
+    def _idle_from(self, first: int) -> Collection[str]:
         return () if (self.kind[first : self.n] == PrimitiveKind.ELLIPSOID).any() else OF_ELLIPSOIDS
 
 
@@ -214,6 +218,7 @@ class Geometry:
         gaps = {"BodyTable": Gaps(rows, rows + 1), **self._gaps(rows)}
         moved = gaps["PrimitiveTable"].rows(n)
         present = self.current
+        self.faces.normals_elsewhere = present is not None and present.own
         if present is not None and present.deforming.size and present.version == self.version:
             present.remove(gaps, moved)
             present.version += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from ..tables import Gaps, Record, close_up, enlarged
 from . import narrow
 from .still import SPARE_CELLS, StillBoxes, column_length
@@ -11,6 +12,9 @@ from .still import SPARE_CELLS, StillBoxes, column_length
 SKIN = 0.05  # part of its width by which a box is fattened
 SHORT_LIFE = 3  # steps that pairs must stay valid to pay for their larger number
 LONGEST_PAUSE = 64  # most steps without fat boxes after pairs that were valid too briefly
+
+_insert_pairs = _kernels.pair_lists.insert_pairs
+_close_pairs = _kernels.pair_lists.close_pairs
 
 
 class Workspace(Record):
@@ -130,13 +134,8 @@ class Workspace(Record):
         close_up(self.previous, gaps["BodyTable"], len(bodies), np.nan)
         close_up(self.turned, gaps["PrimitiveTable"], len(primitives), 0)
         close_up(self.fat, gaps["PrimitiveTable"], len(primitives), 0.0)
-        pairs = slice(self.pairs)
-        low, high = primitives[self.low[pairs]], primitives[self.high[pairs]]
-        stay = np.minimum(low, high) >= 0
-        count = int(stay.sum())
-        self.low[:count], self.high[:count], self.apart[:count] = low[stay], high[stay], self.apart[pairs][stay]
-        self.pairs = count
-        self.still.remove(bodies, primitives)
+        self.pairs = _close_pairs(self.pairs, primitives, self.low, self.high, self.apart)
+        self.still.remove(gaps)
         if self.pairs_state is not None and self.pairs_state[0] == version - 1:
             known = self.pairs_state[1]  # primitives may also have come and gone since the last search
             self.pairs_state = version, int(np.count_nonzero(primitives[:known] >= 0)), *self.pairs_state[2:]
@@ -164,15 +163,15 @@ class Workspace(Record):
 
     def insert_pairs(self, low: np.ndarray, high: np.ndarray) -> None:
         """Put pairs into their places among those that there are; nothing is known of them yet."""
-        count, total = self.pairs, self.pairs + len(low)
-        order = np.lexsort((high, low))
-        low, high = low[order], high[order]
-        keys = self.low[:count].astype(np.int64) << 32 | self.high[:count]
-        place = np.searchsorted(keys, low.astype(np.int64) << 32 | high)
-        columns = [np.insert(column[:count], place, more) for column, more in ((self.low, low), (self.high, high), (self.apart, -1))]
+        if not len(low):
+            return
+        total = self.pairs + len(low)
         if total > self.low.size:
+            known = self.low[: self.pairs], self.high[: self.pairs], self.apart[: self.pairs]
             self.enlarge_pairs(2 * total)
-        self.low[:total], self.high[:total], self.apart[:total] = columns
+            self.low[: self.pairs], self.high[: self.pairs], self.apart[: self.pairs] = known
+        order = np.lexsort((high, low))
+        _insert_pairs(self.pairs, low[order], high[order], self.low, self.high, self.apart)
         self.pairs = total
 
     def choose_skin(self, moved_only: bool) -> float:
