@@ -3,9 +3,16 @@ module matrix3
   use kinds, only: dp, i8
   implicit none
   private
-  public :: cross, determinant, cofactors, adjugate_of, inverse, positive_definite, multiply, multiply_transposed, all_finite
+  public :: copy, cross, determinant, cofactors, adjugate_of, inverse, positive_definite, multiply, multiply_transposed, all_finite
 
 contains
+
+  !> Copies a vector: an assignment between columns of two tables would make a temporary array, since these may overlap.
+  pure subroutine copy(from, to)
+    real(dp), intent(in) :: from(3)
+    real(dp), intent(out) :: to(3)
+    to = from
+  end subroutine copy
 
   !> a x b
   pure function cross(a, b) result(c)

@@ -13,7 +13,7 @@ module wheels
   use kinds, only: dp, i4, i8
   use kind_numbers, only: rack => constraint_rack
   use local_frame, only: frame_of_normal
-  use matrix3, only: cross
+  use matrix3, only: copy, cross
   use state_tables, only: constraint_table
   implicit none
   private
@@ -63,12 +63,6 @@ contains
     two = row_of(rows, users, rows%geared(2,i))
     if (one >= 0 .and. two >= 0) rows%gap(i) = rows%gap(one) - rows%gearing(ratio,i)*rows%gap(two)
   end subroutine mesh_wheels
-
-  pure subroutine copy(from, to)
-    real(dp), intent(in) :: from(3)
-    real(dp), intent(out) :: to(3)
-    to = from
-  end subroutine copy
 
   !> Row of one of the user's constraints, or -1; identifiers ascend.
   pure function row_of(rows, users, identifier) result(row)

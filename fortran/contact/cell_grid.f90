@@ -9,6 +9,7 @@
 !> complete and unique, because a direction that is wrapped keeps three cells or more.
 module cell_grid
   use kinds, only: sp, dp, i4, i8
+  use thread_work, only: share
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
@@ -477,14 +478,6 @@ contains
     grid%owner(count:count+padding-1) = 0
     grid%row(count:count+padding-1) = 0
   end subroutine fill_cells
-
-  !> First row of a thread's share.
-  pure integer function share(n, thread, threads)
-    integer(i4), intent(in) :: n
-    integer, intent(in) :: thread, threads
-
-    share = int(int(n, i8)*thread/threads)
-  end function share
 
   !> Computes the cells of lower corners.
   pure subroutine number_cells(from, to, member, box, owner, class_of_bin, class, origin, place)

@@ -1,7 +1,8 @@
 !> Patches of up to four points where faces of two polyhedra lie on each other.
 module contact_patch
   use kinds, only: dp, i4
-  use polygon_cut, only: cut, cross
+  use matrix3, only: cross
+  use polygon_cut, only: cut
   use polyhedra, only: shape_tables
   use state_tables, only: narrow_result, patch_result
   use kind_numbers, only: sphere => primitive_sphere

@@ -1,6 +1,7 @@
 !> Life of contacts: creation from results of the narrow phase, update, removal, penetration depth.
 module contacts
   use kinds, only: dp, i4, i8
+  use matrix3, only: cross
   use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, contact_kind => constraint_contact, &
     bonded => surface_model_cohesive, sphere => primitive_sphere, ellipsoid => primitive_ellipsoid
   use body_state, only: bodies_and_triples
@@ -404,13 +405,6 @@ contains
     x = x + conf(:,4)
   end subroutine spatial
 
-  pure function cross(a, b) result(c)
-    real(dp), intent(in) :: a(3), b(3)
-    real(dp) :: c(3)
-
-    c = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
-  end function cross
-
   !> Row of the surface material of a pair (slave, master): of the exact pair, else of (slave, any), else of
   !> (master, any), else the default in row 0 (docs/language-objects.md, SURFACE_MATERIAL).
   pure subroutine look_up(pair, materials, row)
@@ -449,5 +443,4 @@ contains
       if (excluded(1,k) == minval(pair) .and. excluded(2,k) == maxval(pair)) is_excluded = .true.
     end do
   end function is_excluded
-
 end module contacts

@@ -7,6 +7,7 @@
 !> The area of these contacts is 1 by definition.
 module ellipsoids
   use kinds, only: dp, i4
+  use matrix3, only: cross
   use polyhedra, only: polyhedron
   use contact_record, only: contact_data
   use polyhedron_contact, only: outer_plane
@@ -370,10 +371,4 @@ contains
     u = u/norm2(u)
     v = cross(n, u)
   end subroutine tangents
-
-  pure function cross(a, b) result(c)
-    real(dp), intent(in) :: a(3), b(3)
-    real(dp) :: c(3)
-    c = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
-  end function cross
 end module ellipsoids

@@ -7,7 +7,8 @@
 module manifold
   use kinds, only: dp, i4
   use polyhedra, only: polyhedron
-  use polygon_cut, only: cut, cross
+  use matrix3, only: cross
+  use polygon_cut, only: cut
   use gjk, only: closest_points
   implicit none
   private

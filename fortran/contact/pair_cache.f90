@@ -10,7 +10,7 @@ module pair_cache
   use polyhedra, only: shape_tables
   use state_tables, only: constraint_table, narrow_result, workspace
 !$ use omp_lib, only: omp_get_max_threads
-  use thread_work, only: pays
+  use thread_work, only: pays, share
   implicit none
   private
   public :: fatten_boxes, boxes_near, boxes_inside, sum_flags, select_pairs, note_apart, select_contacts
@@ -203,14 +203,6 @@ contains
     !$omp end parallel
     found = start(threads)
   end subroutine select_pairs
-
-  !> First pair of a thread's share.
-  pure integer function share(pairs, thread, threads)
-    integer(i4), intent(in) :: pairs
-    integer, intent(in) :: thread, threads
-
-    share = int(int(pairs, i8)*thread/threads)
-  end function share
 
   !> Whether two boxes overlap.
   pure logical function overlap(a, b, margin)

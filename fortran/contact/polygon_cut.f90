@@ -3,7 +3,7 @@ module polygon_cut
   use kinds, only: dp
   implicit none
   private
-  public :: cut, cross
+  public :: cut
 
 contains
 
@@ -33,12 +33,4 @@ contains
     count = kept
     polygon(:,1:count) = spare(:,1:count)
   end subroutine cut
-
-  pure function cross(a, b) result(c)
-    real(dp), intent(in) :: a(3), b(3)
-    real(dp) :: c(3)
-
-    c = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
-  end function cross
-
 end module polygon_cut

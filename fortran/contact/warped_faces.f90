@@ -1,6 +1,7 @@
 !> Faces of shapes that deform: warped polygons become triangles, and one polygon again when they are flat.
 module warped_faces
   use kinds, only: dp, i4, i8
+  use matrix3, only: cross
   use polyhedra, only: shape_tables
   use shape_state, only: open_shapes
   use state_tables, only: primitive_table, face_table, corner_table, open_table
@@ -132,12 +133,4 @@ contains
     length = sqrt(dot_product(normal, normal))
     if (length > 0.0_dp) normal = normal/length
   end subroutine find_normal
-
-  pure function cross(a, b) result(c)
-    real(dp), intent(in) :: a(3), b(3)
-    real(dp) :: c(3)
-
-    c = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
-  end function cross
-
 end module warped_faces

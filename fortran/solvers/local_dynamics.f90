@@ -5,6 +5,7 @@
 module local_dynamics
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
+  use matrix3, only: copy
   use state_tables, only: constraint_table, finite_elements, surface_material_table, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
@@ -519,12 +520,6 @@ contains
       end do
     end do
   end subroutine cholesky
-
-  pure subroutine copy(from, to)
-    real(dp), intent(in) :: from(3)
-    real(dp), intent(out) :: to(3)
-    to = from
-  end subroutine copy
 
   pure subroutine clear(v, b, speed, diagonal)
     real(dp), intent(out) :: v(3), b(3), speed, diagonal(3,3)

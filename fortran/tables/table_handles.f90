@@ -8,14 +8,7 @@ module table_handles
 
 contains
 
-  !> Registers the columns of a table.
-  !>
-  !>   handle     of the table; 0: it is new
-  !>   kind       number of its type, as tools/table_types.py counts them
-  !>   rows       address of the number of rows in use (int64); 0: a record
-  !>   column     (:) addresses of the columns in their order
-  !>   length     (:) their lengths, equal for a table
-  !>   bound      handle of the table
+  !> Calls `table_registry.register_table` for Python.
   subroutine bind_table(handle, kind, rows, column, length, bound, columns)
     integer(i8), intent(in) :: handle, rows
     integer(i4), intent(in) :: kind, columns
