@@ -2,8 +2,8 @@
 module critical_time_step
   use kinds, only: dp, i4, i8
   use kind_numbers, only: explicit_scheme => scheme_def_exp, neo_hookean_law => law_neo_hookean
-  use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: finite_elements, open_table
+  use body_state, only: bodies_and_triples, open_bodies, open_elements
+  use state_tables, only: finite_elements
   use table_registry, only: table_open
   use velocity_operator, only: pseudo_rigid_kind
   use pseudo_rigid, only: second_piola_kirchhoff
@@ -47,8 +47,7 @@ contains
     least = huge(least)
     worst = -1
     unknown = -1
-    call open_bodies(handles, state, failure)
-    if (failure == table_open) call open_table(elements, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     associate (linear => fe%linear, row => fe%row, stiffest => fe%stiffest, at_zero => fe%square_at_rest, gamma => fe%laplacian, &
                strain => fe%strain, present => fe%square_present, scheme => state%bodies%scheme, law => state%bodies%law, &

@@ -4,7 +4,7 @@
 !> For arrays of blocks see element_blocks: eight lanes come first.
 module cut_elements
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_elements
   use state_tables, only: finite_elements, vertex_table, open_table
   use table_registry, only: table_open
   use element_shapes, only: shape_values, reference_gradients
@@ -67,8 +67,7 @@ contains
     real(dp) :: x(3)
     integer :: a, k
 
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(elements, fe, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status == table_open) call open_table(vertices, corners, status)
     if (status /= table_open) return
     !$omp parallel do if (n > parallel_from) schedule(static) private(a, x)

@@ -13,6 +13,7 @@
 module element_blocks
   use kinds, only: dp, i4
   use element_shapes, only: shape_values, shape_derivatives, quadrature
+  use lane_matrices, only: cofactors_of_lanes
   use hexahedron_rates, only: natural_rates, point_gradient, add_point_force, nodal_forces
   use material_laws, only: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
   implicit none
@@ -91,23 +92,14 @@ contains
   pure subroutine invert_maps(map, inverse, determinant)
     real(dp), intent(in) :: map(8,3,3)
     real(dp), intent(inout) :: inverse(8,3,3), determinant(8)
-    real(dp) :: factor(8)
-    integer :: i, j, i1, i2, j1, j2
+    real(dp) :: cofactor(8,3,3), factor(8)
+    integer :: i, j
 
-    do j = 1, 3
-      j1 = mod(j, 3) + 1
-      j2 = mod(j1, 3) + 1
-      do i = 1, 3
-        i1 = mod(i, 3) + 1
-        i2 = mod(i1, 3) + 1
-        inverse(:,j,i) = map(:,i1,j1)*map(:,i2,j2) - map(:,i1,j2)*map(:,i2,j1)
-      end do
-    end do
-    determinant = map(:,1,1)*inverse(:,1,1) + map(:,2,1)*inverse(:,1,2) + map(:,3,1)*inverse(:,1,3)
+    call cofactors_of_lanes(map, cofactor, determinant)
     factor = merge(1/merge(determinant, 1.0_dp, determinant > 0), 0.0_dp, determinant > 0)
     do i = 1, 3
       do j = 1, 3
-        inverse(:,j,i) = inverse(:,j,i)*factor
+        inverse(:,j,i) = cofactor(:,i,j)*factor
       end do
     end do
   end subroutine invert_maps

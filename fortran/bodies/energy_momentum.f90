@@ -7,7 +7,7 @@
 !> vectors belong to the solver's nodes.  `status` is `table_unknown` where a handle is not that of such a table.
 module energy_momentum
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_bodies, open_elements
   use state_tables, only: element_assembly, element_solver, finite_elements, newton_iterations, open_table
   use table_registry, only: table_open
   use matrix3, only: all_finite
@@ -41,8 +41,7 @@ contains
     damped = 0
     scale = 0
     far = 0
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(elements, fe, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status == table_open) call open_table(solver, matrix, status)
     if (status == table_open) call open_table(iterations, work, status)
     if (status /= table_open) return
@@ -166,8 +165,7 @@ contains
     type(newton_iterations) :: work
     integer :: a
 
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(elements, fe, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status == table_open) call open_table(solver, matrix, status)
     if (status == table_open) call open_table(iterations, work, status)
     if (status /= table_open) return

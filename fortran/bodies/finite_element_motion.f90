@@ -6,7 +6,7 @@
 module finite_element_motion
   use kinds, only: dp, i4, i8
   use kind_numbers, only: explicit_scheme => scheme_def_exp
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_elements
   use state_tables, only: element_assembly, finite_elements, open_table
   use table_registry, only: table_open
   use matrix3, only: all_finite, determinant, inverse
@@ -21,17 +21,6 @@ module finite_element_motion
 
 contains
 
-  !> Opens the tables of bodies and of finite elements.
-  subroutine open_all(handles, elements, state, fe, failure)
-    integer(i8), intent(in) :: handles(3), elements
-    type(bodies_and_triples), intent(out) :: state
-    type(finite_elements), intent(out) :: fe
-    integer(i4), intent(out) :: failure
-
-    call open_bodies(handles, state, failure)
-    if (failure == table_open) call open_table(elements, fe, failure)
-  end subroutine open_all
-
   !> Counts finite element bodies whose columns in the body table have changed since they were compiled.
   !>
   !> Reads lame, mass, volume, form, law and enhanced of bodies and known_* of elements.
@@ -43,7 +32,7 @@ contains
     integer :: b, k
 
     changed = 0
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     associate (row => fe%row, lame => state%bodies%lame, mass => state%bodies%mass, volume => state%bodies%volume, &
                form => state%bodies%form, law => state%bodies%law, enhanced => state%bodies%enhanced, &
@@ -75,7 +64,7 @@ contains
 
     damped = 0
     failed = -1
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     associate (first => fe%first, row => fe%row, passive => fe%passive, body_damping => state%bodies%damping)
     do b = 0, fe%count - 1
@@ -145,7 +134,7 @@ contains
     type(finite_elements) :: fe
 
     failed = -1
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     call co_rotate(fe, from, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
@@ -164,7 +153,7 @@ contains
     type(finite_elements) :: fe
 
     failed = -1
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     call co_rotate(fe, 0, state%configurations%conf, linear, rotation, displacement, failed)
   end subroutine seen_displacements
@@ -256,7 +245,7 @@ contains
     type(finite_elements) :: fe
     integer :: b, n
 
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     associate (linear => fe%linear, first => fe%first, velo_row => fe%velo_row, rotation => fe%rotation, &
                velo => state%triples%velo, vector => fe%net)
@@ -290,7 +279,7 @@ contains
     integer :: b
     logical :: explicit
 
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     call open_table(parts, assembly, failure)
     if (failure /= table_open) return
@@ -343,7 +332,7 @@ contains
     real(dp) :: mean(3)
     integer :: b, n, v
 
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, scheme => state%bodies%scheme, &
                body_damping => state%bodies%damping, velo_row => fe%velo_row, rotation => fe%rotation, &
@@ -378,7 +367,7 @@ contains
     real(dp) :: mean(3), work
     integer :: b, n, v
 
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, scheme => state%bodies%scheme, &
                body_damping => state%bodies%damping, velo_row => fe%velo_row, rotation => fe%rotation, &
@@ -421,7 +410,7 @@ contains
     logical :: finite, explicit
 
     failed = -1
-    call open_all(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     associate (row => fe%row, energy => state%bodies%energy)
     failed = huge(failed)

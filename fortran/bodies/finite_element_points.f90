@@ -4,7 +4,7 @@
 !> bodies [length].
 module finite_element_points
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_elements
   use state_tables, only: constraint_table, finite_elements, primitive_table, surface_material_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid, bonded => surface_model_cohesive
@@ -47,11 +47,10 @@ contains
     logical :: found, curved, held
 
     failed = -1
-    call open_bodies(handles, state, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status == table_open) call open_table(constraints, rows, status)
     if (status == table_open) call open_table(materials, mat, status)
     if (status == table_open) call open_table(primitives, parts, status)
-    if (status == table_open) call open_table(elements, fe, status)
     if (status /= table_open) return
     last = int(rows%rows)
     failed = huge(failed)
@@ -198,9 +197,8 @@ contains
     type(finite_elements) :: fe
     integer :: i, m, s
 
-    call open_bodies(handles, state, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status == table_open) call open_table(constraints, rows, status)
-    if (status == table_open) call open_table(elements, fe, status)
     if (status /= table_open) return
     do i = 0, users - 1
       m = rows%master(i)

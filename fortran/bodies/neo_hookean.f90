@@ -6,6 +6,7 @@
 module neo_hookean
   use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
   use kinds, only: dp
+  use lane_matrices, only: cofactors_of_lanes
   implicit none
   private
   public :: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent, neo_hookean_bound
@@ -82,22 +83,13 @@ contains
     real(dp), intent(in) :: h(8,3,3)
     real(dp), intent(out) :: f(8,3,3), t(8,3,3), logarithm(8)
     real(dp) :: jacobian(8)
-    integer :: i, j, i1, i2, j1, j2, l
+    integer :: i, l
 
     f = h
     do i = 1, 3
       f(:,i,i) = f(:,i,i) + 1
     end do
-    do j = 1, 3
-      j1 = mod(j, 3) + 1
-      j2 = mod(j1, 3) + 1
-      do i = 1, 3
-        i1 = mod(i, 3) + 1
-        i2 = mod(i1, 3) + 1
-        t(:,i,j) = f(:,i1,j1)*f(:,i2,j2) - f(:,i1,j2)*f(:,i2,j1)
-      end do
-    end do
-    jacobian = f(:,1,1)*t(:,1,1) + f(:,2,1)*t(:,2,1) + f(:,3,1)*t(:,3,1)
+    call cofactors_of_lanes(f, t, jacobian)
     do l = 1, 8
       if (jacobian(l) > 0) then
         logarithm(l) = log(jacobian(l))

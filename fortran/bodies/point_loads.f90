@@ -1,7 +1,7 @@
 !> Point forces and torques as generalised forces of their bodies.
 module point_loads
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_elements
   use state_tables, only: finite_elements, point_load_table, series_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: spatial_force => load_spatial_force, convected_force => load_convected_force, &
@@ -34,10 +34,9 @@ contains
     integer(i4) :: a, b, c, e, i, k, v
 
     row = -1
-    call open_bodies(handles, state, failure)
+    call open_elements(handles, elements, state, fe, failure)
     if (failure == table_open) call open_table(loads, load, failure)
     if (failure == table_open) call open_table(series, known, failure)
-    if (failure == table_open) call open_table(elements, fe, failure)
     if (failure /= table_open) return
     associate (kind => state%bodies%kind, node_ptr => state%bodies%node_ptr, conf => state%configurations%conf, &
                force => state%triples%force, load_kind => load%kind, natural => load%natural, weights => load%weights, &

@@ -6,8 +6,8 @@
 !> a handle is not that of such a table.  Kernels of rigid bodies skip deformable ones (quasi_static.py).
 module quasi_static
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: finite_elements, open_table
+  use body_state, only: bodies_and_triples, open_bodies, open_elements
+  use state_tables, only: finite_elements
   use table_registry, only: table_open
   use matrix3, only: multiply, all_finite
   use rotation, only: exponential_map, orthogonality_error, nearest_rotation
@@ -160,8 +160,7 @@ contains
     integer :: b, k
 
     failed = -1
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(elements, fe, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status /= table_open) return
     associate (first => fe%first, conf_row => fe%conf_row, velo_row => fe%velo_row, conf => state%configurations%conf, &
                velo => state%triples%velo, velo_prev => state%triples%velo_prev)
@@ -189,8 +188,7 @@ contains
     integer :: b, c, k, v
 
     failed = -1
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(elements, fe, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status /= table_open) return
     associate (first => fe%first, conf_row => fe%conf_row, velo_row => fe%velo_row, conf => state%configurations%conf, &
                velo => state%triples%velo)

@@ -9,7 +9,7 @@
 !> `status` is `table_unknown` where a handle is not that of such a table.
 module reduced_motion
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_elements
   use state_tables, only: finite_elements, reduced_bodies, open_table
   use table_registry, only: table_open
   use finite_element_motion, only: polar_rotation
@@ -32,8 +32,7 @@ contains
     type(reduced_bodies), intent(out) :: base
     integer(i4), intent(out) :: status
 
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(elements, fe, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status == table_open) call open_table(reduced, base, status)
   end subroutine open_all
 

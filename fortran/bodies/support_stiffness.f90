@@ -12,7 +12,7 @@
 !> constraints are the first `users` rows of their table.  `status` is `table_unknown` where a handle is not that of such a table.
 module support_stiffness
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_elements
   use ordered_lists, only: first_not_below
   use state_tables, only: constraint_table, element_solver, finite_elements, springs => support_stiffness, open_table
   use table_registry, only: table_open
@@ -36,9 +36,8 @@ contains
     type(springs), intent(out) :: spring
     integer(i4), intent(out) :: status
 
-    call open_bodies(handles, state, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status == table_open) call open_table(constraints, rows, status)
-    if (status == table_open) call open_table(elements, fe, status)
     if (status == table_open) call open_table(solver, matrix, status)
     if (status == table_open) call open_table(supports, spring, status)
   end subroutine open_all

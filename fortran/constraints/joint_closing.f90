@@ -5,7 +5,7 @@
 !> with one row of H per component that holds (solfec/constraints/joint_correction.py).
 module joint_closing
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_bodies, open_elements
   use element_frames, only: rotation_at
   use gap_factors, only: forces_of_gaps
   use kind_numbers, only: fixdir => constraint_fixdir, link => constraint_riglnk, pivot => constraint_pivot, &
@@ -56,9 +56,8 @@ contains
 
     count = 0
     largest = 0.0_dp
-    call open_bodies(bodies, state, status)
+    call open_elements(bodies, elements, state, fe, status)
     if (status == table_open) call open_table(constraints, con, status)
-    if (status == table_open) call open_table(elements, fe, status)
     if (status == table_open) call open_table(gaps, found, status)
     if (status /= table_open) return
     do i = 0, users - 1

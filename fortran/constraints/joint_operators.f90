@@ -1,7 +1,7 @@
 !> Velocities of the user's constraints outside of local dynamics, and what follows from them: rates of motors, and starts of joints.
 module joint_operators
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_elements
   use kind_numbers, only: torsional => constraint_torsional, start_met => joint_start_met, start_new => joint_start_new, &
     start_impact => joint_start_impact
   use row_operator, only: operator_of
@@ -115,9 +115,8 @@ contains
     type(finite_elements), intent(out) :: fe
     integer(i4), intent(out) :: status
 
-    call open_bodies(bodies, state, status)
+    call open_elements(bodies, elements, state, fe, status)
     if (status == table_open) call open_table(constraints, con, status)
-    if (status == table_open) call open_table(elements, fe, status)
   end subroutine open_all
 
   !> Computes the relative velocity of constraint i, in local components.

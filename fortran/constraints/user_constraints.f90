@@ -2,7 +2,7 @@
 !> (docs/language-objects.md, Constraints).
 module user_constraints
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: bodies_and_triples, open_elements
   use state_tables, only: constraint_table, finite_elements, kept_row_table, series_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, &
@@ -49,10 +49,9 @@ contains
     integer(i4) :: i, j
 
     failed = -1
-    call open_bodies(handles, state, status)
+    call open_elements(handles, elements, state, fe, status)
     if (status == table_open) call open_table(constraints, rows, status)
     if (status == table_open) call open_table(series, known, status)
-    if (status == table_open) call open_table(elements, fe, status)
     if (status /= table_open) return
     do failed = 0, users - 1
       if (any(rows%series_rows(:,failed) >= known%n)) return

@@ -1,11 +1,11 @@
-!> The three tables of the state of bodies, opened together.
+!> The three tables of the state of bodies, opened together, also with the arrays of finite elements.
 module body_state
   use kinds, only: i4, i8
-  use state_tables, only: body_table, triple_table, configuration_table, point_to_table
+  use state_tables, only: body_table, triple_table, configuration_table, finite_elements, open_table, point_to_table
   use table_registry, only: table_open
   implicit none
   private
-  public :: bodies_and_triples, open_bodies
+  public :: bodies_and_triples, open_bodies, open_elements
 
   !> Bodies, and the triples to which their `velo_ptr` and `conf_ptr` point.
   type :: bodies_and_triples
@@ -26,4 +26,15 @@ contains
     if (status == table_open) call point_to_table(handles(2), state%triples, status)
     if (status == table_open) call point_to_table(handles(3), state%configurations, status)
   end subroutine open_bodies
+
+  !> Opens these tables, and finite elements by their handle.
+  subroutine open_elements(handles, elements, state, fe, status)
+    integer(i8), intent(in) :: handles(3), elements
+    type(bodies_and_triples), intent(out) :: state
+    type(finite_elements), intent(out) :: fe
+    integer(i4), intent(out) :: status
+
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(elements, fe, status)
+  end subroutine open_elements
 end module body_state
