@@ -56,13 +56,7 @@ contains
                            momentum(:,b(1):b(8)), finite)
         return
       end if
-      call fetch(1, 1, b, mass, weight, size(mass))
-      call fetch(9, 9, b, tensor, inertia, size(tensor))
-      call fetch(3, 3, b, momentum, angular, size(momentum))
-      call fetch(12, 3, c, conf, place, size(conf))
-      call fetch(6, 3, v, velo, velocity, size(velo))
-      call fetch(6, 3, v, velo_prev, before, size(velo_prev))
-      call fetch(6, 3, v, force, applied, size(force))
+      call fetch_bodies(b, c, v, state, weight, inertia, angular, place, velocity, before, applied)
       call predict_eight(drift, kick, 9, 12, 6, 3, step, gravity, falls, turns, weight, inertia, place, velocity, before, applied, &
                          angular, finite)
       call put(12, count, c, place, conf, size(conf))
@@ -120,13 +114,7 @@ contains
                           force(:,v(1):v(8)+1), reaction(:,v(1):v(8)+1), conf(:,c(1):c(8)+3), velo(:,v(1):v(8)+1), &
                           momentum(:,b(1):b(8)), kinetic, work, finite, converged, regular)
       else
-        call fetch(1, 1, b, mass, weight, size(mass))
-        call fetch(9, 9, b, tensor, inertia, size(tensor))
-        call fetch(3, 3, b, momentum, angular, size(momentum))
-        call fetch(12, 3, c, conf, place, size(conf))
-        call fetch(6, 3, v, velo, velocity, size(velo))
-        call fetch(6, 3, v, velo_prev, before, size(velo_prev))
-        call fetch(6, 3, v, force, applied, size(force))
+        call fetch_bodies(b, c, v, state, weight, inertia, angular, place, velocity, before, applied)
         call fetch(6, 3, v, reaction, reacting, size(reaction))
         call rigid_finish(9, 12, 6, 3, step, turns, rule, weight, inertia, before, applied, reacting, place, velocity, angular, &
                           kinetic, work, finite, converged, regular)
@@ -163,6 +151,24 @@ contains
     end do
     dense = gaps == 0
   end subroutine find_places
+
+  !> Copies the state of eight bodies that are not contiguous.
+  subroutine fetch_bodies(b, c, v, state, mass, tensor, momentum, conf, velo, velo_prev, force)
+    integer(i4), intent(in) :: b(lanes), c(lanes), v(lanes)
+    type(bodies_and_triples), intent(in) :: state
+    real(dp), intent(inout) :: mass(lanes), tensor(9,lanes), momentum(3,lanes), conf(12,lanes)
+    real(dp), intent(inout) :: velo(6,lanes), velo_prev(6,lanes), force(6,lanes)
+
+    associate (bodies => state%bodies, triples => state%triples)
+      call fetch(1, 1, b, bodies%mass, mass, size(bodies%mass))
+      call fetch(9, 9, b, bodies%tensor, tensor, size(bodies%tensor))
+      call fetch(3, 3, b, bodies%momentum, momentum, size(bodies%momentum))
+      call fetch(12, 3, c, state%configurations%conf, conf, size(state%configurations%conf))
+      call fetch(6, 3, v, triples%velo, velo, size(triples%velo))
+      call fetch(6, 3, v, triples%velo_prev, velo_prev, size(triples%velo_prev))
+      call fetch(6, 3, v, triples%force, force, size(triples%force))
+    end associate
+  end subroutine fetch_bodies
 
   !> Copies `n` numbers of each of eight bodies from a column, starting at `pitch` times `first`.
   pure subroutine fetch(n, pitch, first, table, values, size)
