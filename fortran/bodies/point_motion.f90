@@ -4,7 +4,8 @@ module point_motion
   use body_state, only: bodies_and_triples, open_bodies
   use table_registry, only: table_open
   use velocity_operator, only: velocity_blocks, pseudo_rigid_kind
-  use matrix3, only: multiply, multiply_transposed, inverse, determinant
+  use matrix3, only: multiply, determinant
+  use point_places, only: spatial_point, referential_point
   implicit none
   private
   public :: spatial_points, referential_points, point_velocities
@@ -21,25 +22,14 @@ contains
     integer(i4), intent(out) :: failure           !< 0, `table_unknown`
     integer(i4), intent(out) :: row               !< body at fault, -1: none
     type(bodies_and_triples) :: state
-    real(dp) :: arm(3)
-    integer(i4) :: b, c, k
+    integer(i4) :: k
 
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    associate (kind => state%bodies%kind, centre => state%bodies%centre, conf_ptr => state%bodies%conf_ptr, &
-               conf => state%configurations%conf)
     do k = 0, np - 1
-      b = rows(k)
-      c = conf_ptr(b)
-      arm = points(:,k) - centre(:,b)
-      if (kind(b) == pseudo_rigid_kind) then
-        images(:,k) = conf(:,c+3) + multiply_transposed(conf(:,c:c+2), arm)
-      else
-        images(:,k) = conf(:,c+3) + multiply(conf(:,c:c+2), arm)
-      end if
+      images(:,k) = spatial_point(state, rows(k), points(:,k))
     end do
-    end associate
   end subroutine spatial_points
 
   !> Computes referential points X of current points x, the inverse of `spatial_points`.
@@ -52,30 +42,20 @@ contains
     integer(i4), intent(out) :: failure           !< 0, `table_unknown`, or 5: determinant of a deformation gradient not positive
     integer(i4), intent(out) :: row               !< body at fault, -1: none
     type(bodies_and_triples) :: state
-    real(dp) :: arm(3)
-    integer(i4) :: b, c, k
+    integer(i4) :: c, k
 
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    associate (kind => state%bodies%kind, centre => state%bodies%centre, conf_ptr => state%bodies%conf_ptr, &
-               conf => state%configurations%conf)
     do k = 0, np - 1
-      b = rows(k)
-      c = conf_ptr(b)
-      arm = points(:,k) - conf(:,c+3)
-      if (kind(b) == pseudo_rigid_kind) then
-        if (.not. determinant(conf(:,c:c+2)) > 0) then
-          failure = 5
-          row = b
-          return
-        end if
-        images(:,k) = centre(:,b) + multiply_transposed(inverse(conf(:,c:c+2)), arm)
-      else
-        images(:,k) = centre(:,b) + multiply_transposed(conf(:,c:c+2), arm)
+      c = state%bodies%conf_ptr(rows(k))
+      if (state%bodies%kind(rows(k)) == pseudo_rigid_kind .and. .not. determinant(state%configurations%conf(:,c:c+2)) > 0) then
+        failure = 5
+        row = rows(k)
+        return
       end if
+      images(:,k) = referential_point(state, rows(k), points(:,k))
     end do
-    end associate
   end subroutine referential_points
 
   !> Computes spatial velocities of referential points, by the operator H with the identity as base.

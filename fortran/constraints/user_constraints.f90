@@ -12,7 +12,8 @@ module user_constraints
   use row_family_base, only: row_family, identity
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
   use element_frames, only: rotation_at
-  use matrix3, only: cross, inverse, multiply, multiply_transposed
+  use matrix3, only: cross, multiply, multiply_transposed
+  use point_places, only: spatial_point, referential_point
   use local_frame, only: frame_of_normal
   use wheels, only: mesh_wheels
   implicit none
@@ -280,36 +281,6 @@ contains
     end associate
     n = n/norm2(n)
   end function convected
-
-  !> Current place of a referential point of body b.
-  pure function spatial_point(state, b, point) result(x)
-    type(bodies_and_triples), intent(in) :: state
-    integer(i4), intent(in) :: b
-    real(dp), intent(in) :: point(3)
-    real(dp) :: x(3)
-    associate (conf => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3))
-      if (state%bodies%kind(b) == pseudo_rigid_kind) then
-        x = conf(:,4) + multiply_transposed(conf(:,1:3), point - state%bodies%centre(:,b))
-      else
-        x = conf(:,4) + multiply(conf(:,1:3), point - state%bodies%centre(:,b))
-      end if
-    end associate
-  end function spatial_point
-
-  !> Referential place of a spatial point of body b.
-  pure function referential_point(state, b, x) result(point)
-    type(bodies_and_triples), intent(in) :: state
-    integer(i4), intent(in) :: b
-    real(dp), intent(in) :: x(3)
-    real(dp) :: point(3)
-    associate (conf => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3))
-      if (state%bodies%kind(b) == pseudo_rigid_kind) then
-        point = state%bodies%centre(:,b) + multiply_transposed(inverse(conf(:,1:3)), x - conf(:,4))
-      else
-        point = state%bodies%centre(:,b) + multiply_transposed(conf(:,1:3), x - conf(:,4))
-      end if
-    end associate
-  end function referential_point
 
   !> Marks constraints among the first `users` rows whose load exceeds their strength: |R| of fixed points and the tension of links.
   !>

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies.table import BodyTable
-from ..errors import SolfecError
 from ..kinds import Motor
 from .elsewhere import NOWHERE, Elsewhere
 from .joint_operators import coordinates_and_rates
 from .table import ConstraintTable
+from .user_functions import checked_function
 
-LARGEST = 1e150  # value beyond which numbers are out of range
+ARGUMENTS = "coordinate", "rate", "time"
 CALLED, EFFORT, COORDINATE = int(Motor.CALLED), int(Motor.EFFORT), int(Motor.COORDINATE)  # members of enumerations are slow to access
 NO_ROWS = np.zeros(0, int)
 
@@ -44,34 +44,10 @@ def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: 
     numbers, state = elsewhere.all_motors(np.array([constraints.id[rows], constraints.joint[rows], constraints.motor[rows]], np.int64), state)
     row_of, value = dict(zip(constraints.id[rows].tolist(), rows.tolist())), constraints.value
     for identifier, joint, motor, coordinate, rate in zip(*numbers.tolist(), *state.tolist()):
-        function = _function(constraints, identifier, joint)
+        function = checked_function(constraints, identifier, f"function of the motor of joint {joint}", "motors", ARGUMENTS)
         mode = motor & ~CALLED
         found = [function(coordinate, rate, time_end - 0.5 * step) if mode == EFFORT else function(time_end)]
         if mode == COORDINATE:
             found.append((function(time_end + step) - function(time_end - step)) / (2.0 * step))
         if identifier in row_of:  # else another process has the motor
             value[: len(found), row_of[identifier]] = found
-
-
-def _function(constraints: ConstraintTable, identifier: int, joint: int):
-    """Return the user's function of a motor, which then returns finite numbers or raises an error that names its joint."""
-    where = f"function of the motor of joint {joint}"
-    if identifier not in constraints.functions:
-        raise SolfecError(f"the {where} is unknown: a continued run needs the input to put its motors again")
-    function = constraints.functions[identifier]
-
-    def call(*arguments: float) -> float:
-        try:
-            returned = function(*arguments)
-        except Exception as error:
-            error.add_note(f"in the {where}, called with {arguments}")
-            raise
-        try:
-            value = float(returned)
-        except (TypeError, ValueError):
-            raise SolfecError(f"the {where} must return a number, not {returned!r}") from None
-        if not abs(value) < LARGEST:
-            raise SolfecError(f"the {where} returned {value:g} when called with {arguments}")
-        return value
-
-    return call

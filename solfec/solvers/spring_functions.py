@@ -10,13 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import SolfecError
+from ..constraints.user_functions import checked_function
 from .local_dynamics import LocalDynamics
 
 # places in the law data of a row (fortran/rows/spring_law.f90)
 STROKE, LOWER, UPPER, _, TARGET, MEAN, REACH, IMPLICIT = range(8)
 SECANT_STEPS = 20
-LARGEST_FORCE = 1e150  # beyond, numbers are out of range
 
 
 class SpringFunctions:
@@ -80,30 +79,11 @@ class SpringFunctions:
 
         return _secant(excess, explicit)
 
-    def _function(self, row: int) -> Callable[[float, float], float]:
-        """Return the user's function of a row with checks; its exceptions pass through with a note that names the spring."""
+    def _function(self, row: int) -> Callable[..., float]:
+        """Return the user's function of a row with checks."""
         local = self.local
         identifier = int(local.constraints.id[local.rows.order[row]])
-        where = f"function of {local.name(row)}"
-        if identifier not in local.constraints.functions:
-            raise SolfecError(f"the {where} is unknown: a continued run needs the input to put its springs again")
-        function = local.constraints.functions[identifier]
-
-        def call(stroke: float, velocity: float) -> float:
-            try:
-                returned = function(stroke, velocity)
-            except Exception as error:
-                error.add_note(f"in the {where}, called with stroke {stroke:g} and velocity {velocity:g}")
-                raise
-            try:
-                force = float(returned)
-            except (TypeError, ValueError):
-                raise SolfecError(f"the {where} must return a number, not {returned!r}") from None
-            if not abs(force) < LARGEST_FORCE:
-                raise SolfecError(f"the {where} returned {force:g} at stroke {stroke:g} and velocity {velocity:g}")
-            return force
-
-        return call
+        return checked_function(local.constraints, identifier, f"function of {local.name(row)}", "springs", ("stroke", "velocity"))
 
 
 def _secant(excess: Callable[[float], float], first: float) -> float:
