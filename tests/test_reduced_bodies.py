@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from kernel_threads import with_threads
 from unit_cube import cube, state_of
 
 from solfec import _kernels
@@ -239,11 +240,8 @@ def test_energy_of_a_bouncing_body_balances():
 
 def test_bits_do_not_depend_on_threads():
     """Sixteen bodies on the ground, some on others, with one thread and with two."""
-    from solfec import _kernels
-
-    found, before = [], _kernels.threads.get_threads()
-    for threads in (1, 2):
-        _kernels.threads.set_threads(threads)
+    found = []
+    for _ in with_threads(1, 2):
         domain = Domain(1e-3)
         domain.insert_body(BodyKind.OBSTACLE, [cube((-1, -1, -12), 12.0, 1)], SOFT)
         for k in range(16):
@@ -253,7 +251,6 @@ def test_bits_do_not_depend_on_threads():
         domain.loads.set_gravity((1.0, 0.0, -9.81))
         run(domain, 8)
         found.append(state_of(domain))
-    _kernels.threads.set_threads(before)
     for one, other in zip(*found):
         assert np.array_equal(one, other)
 

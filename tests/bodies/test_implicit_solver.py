@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from finite_element_models import ElementModel, block
+from kernel_threads import with_threads
 from scipy import sparse
 
 from solfec import _kernels
@@ -210,11 +211,8 @@ def test_threads_do_not_change_the_bits_of_a_solution():
     solver = solver_of(model)
     assert not solver.fresh
     right, found = np.random.default_rng(2).uniform(-1, 1, solver.size), []
-    before = _kernels.threads.get_threads()
-    for count in (1, 2):
-        _kernels.threads.set_threads(count)
+    for _ in with_threads(1, 2):
         found.append(solver.solve(right).copy())
-    _kernels.threads.set_threads(before)
     assert solver.products > 1
     assert np.array_equal(*found)
 

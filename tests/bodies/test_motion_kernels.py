@@ -6,8 +6,8 @@ from time import perf_counter
 import numpy as np
 import pytest
 from body_models import RIGID_SCHEMES, Model
+from kernel_threads import with_threads
 
-from solfec import _kernels
 from solfec.bodies import loads, motion
 from solfec.bodies.table import BodyKind, Scheme
 from solfec.errors import SolfecError
@@ -31,19 +31,15 @@ def crowd(count):
 
 
 def test_two_threads_give_the_same_bits_as_one():
-    states, before = [], _kernels.threads.get_threads()
-    try:
-        for threads in (1, 2):
-            _kernels.threads.set_threads(threads)
-            model = crowd(1201)
-            critical = motion.critical_step(model.bodies)
-            model.run(1e-4, 5)
-            bodies = model.bodies
-            states.append(
-                (critical, motion.critical_step(bodies), bodies.configurations.conf, bodies.triples.velo, bodies.energy)
-            )
-    finally:
-        _kernels.threads.set_threads(before)
+    states = []
+    for _ in with_threads(1, 2):
+        model = crowd(1201)
+        critical = motion.critical_step(model.bodies)
+        model.run(1e-4, 5)
+        bodies = model.bodies
+        states.append(
+            (critical, motion.critical_step(bodies), bodies.configurations.conf, bodies.triples.velo, bodies.energy)
+        )
     assert states[0][:2] == states[1][:2]
     for one, two in zip(states[0][2:], states[1][2:]):
         assert one.tobytes() == two.tobytes()
@@ -82,15 +78,11 @@ def test_a_body_moves_the_same_alone_and_among_others():
 
 
 def test_critical_step_names_the_first_of_equal_bodies_for_any_number_of_threads():
-    model, before = Model(), _kernels.threads.get_threads()
+    model = Model()
     for _ in range(1001):
         model.cube()
-    try:
-        for threads in (1, 2):
-            _kernels.threads.set_threads(threads)
-            assert motion.critical_step(model.bodies)[1] == 0
-    finally:
-        _kernels.threads.set_threads(before)
+    for _ in with_threads(1, 2):
+        assert motion.critical_step(model.bodies)[1] == 0
 
 
 KERNELS = {

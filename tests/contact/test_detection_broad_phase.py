@@ -9,6 +9,7 @@ import pytest
 from detection_models import Model, box
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_threads import with_threads
 
 from solfec import _kernels
 from solfec.bodies.table import BodyTable
@@ -170,13 +171,8 @@ def test_many_still_obstacles_meet_the_same_boxes_for_any_number_of_threads():
     kinds = np.where(rng.random(9000) < 0.8, OBSTACLE, RIGID)
     boxes = np.concatenate((low, low + 10.0 ** rng.uniform(-1, 0.3, (3, 9000))))
     expected = find(boxes, kinds=kinds)
-    before = _kernels.threads.get_threads()
-    try:
-        for threads in (1, 2, 8):
-            _kernels.threads.set_threads(threads)
-            assert find(boxes, kinds=kinds, still=True) == expected
-    finally:
-        _kernels.threads.set_threads(before)
+    for _ in with_threads(1, 2, 8):
+        assert find(boxes, kinds=kinds, still=True) == expected
     assert len(expected) > 1000
 
 
@@ -200,14 +196,9 @@ def test_pairs_do_not_depend_on_the_number_of_threads():
     rng = np.random.default_rng(5)
     low = rng.uniform(0, 20, (3, 6000))
     boxes = np.concatenate((low, low + 10.0 ** rng.uniform(-1, 0.3, (3, 6000))))
-    before = _kernels.threads.get_threads()
-    try:
-        answers = []
-        for threads in (1, 2, 8):
-            _kernels.threads.set_threads(threads)
-            answers.append(find(boxes))
-    finally:
-        _kernels.threads.set_threads(before)
+    answers = []
+    for _ in with_threads(1, 2, 8):
+        answers.append(find(boxes))
     assert len(answers[0]) > 1000
     assert answers[0] == answers[1] == answers[2]
 

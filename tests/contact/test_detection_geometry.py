@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from detection_models import Model, box, mesh_box
+from kernel_threads import with_threads
 
-from solfec import _kernels
 from solfec.bodies.table import BodyKind
 from solfec.contact import detection
 from solfec.shapes.ellipsoid import Ellipsoid, stretched
@@ -67,16 +67,11 @@ def test_geometry_has_the_same_bits_for_any_number_of_threads():
     for k in range(300):
         row = model.add(mesh_box((2 * k, 0, 0), (2 * k + 1, 1, 1), (2, 2, 1)))
         model.conf(row)[:, :3] = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    before = _kernels.threads.get_threads()
     answers = []
-    try:
-        for threads in (1, 2, 3):
-            _kernels.threads.set_threads(threads)
-            geometry = updated(model)
-            tables = (geometry.vertices.view("current"), geometry.faces.view("normal"), geometry.primitives.view("box"))
-            answers.append(b"".join(array.tobytes() for array in tables))
-    finally:
-        _kernels.threads.set_threads(before)
+    for _ in with_threads(1, 2, 3):
+        geometry = updated(model)
+        tables = (geometry.vertices.view("current"), geometry.faces.view("normal"), geometry.primitives.view("box"))
+        answers.append(b"".join(array.tobytes() for array in tables))
     assert answers[0] == answers[1] == answers[2]
 
 

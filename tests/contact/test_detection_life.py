@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from detection_models import Model, box, mesh_box
+from kernel_threads import with_threads
 
 from solfec import _kernels
 from solfec.bodies.table import BodyKind
@@ -275,23 +276,18 @@ def test_a_cohesive_contact_stays_with_its_material_points_when_the_bodies_part(
 
 
 def test_contacts_have_the_same_bits_for_any_number_of_threads():
-    before = _kernels.threads.get_threads()
     answers = []
-    try:
-        for threads in (1, 2, 8, 16):
-            _kernels.threads.set_threads(threads)
-            rng = np.random.default_rng(7)
-            model = Model()
-            for k in range(600):
-                corner = rng.uniform(0, 7, 3)
-                model.add(box(corner, corner + rng.uniform(0.3, 1.5, 3), k % 5))
-            model.detect()
-            for row in range(0, 600, 3):
-                model.move(row, rng.uniform(-0.1, 0.1, 3))
-            model.detect()
-            answers.append([model.constraints.view(name).tobytes() for name in ConstraintTable.COLUMNS])
-    finally:
-        _kernels.threads.set_threads(before)
+    for _ in with_threads(1, 2, 8, 16):
+        rng = np.random.default_rng(7)
+        model = Model()
+        for k in range(600):
+            corner = rng.uniform(0, 7, 3)
+            model.add(box(corner, corner + rng.uniform(0.3, 1.5, 3), k % 5))
+        model.detect()
+        for row in range(0, 600, 3):
+            model.move(row, rng.uniform(-0.1, 0.1, 3))
+        model.detect()
+        answers.append([model.constraints.view(name).tobytes() for name in ConstraintTable.COLUMNS])
     assert answers[0] == answers[1] == answers[2]
 
 

@@ -7,8 +7,8 @@ import pytest
 from builders import Ball, Polyhedron, box, compiled, hull, random_rotation, rotation
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_threads import with_threads
 
-from solfec import _kernels
 from solfec.contact import narrow
 
 EPSILON = 1e-6
@@ -103,14 +103,9 @@ def mixed_pairs(count):
 
 def test_results_are_the_same_bits_on_any_number_of_threads():
     pairs = mixed_pairs(600)
-    before = _kernels.threads.get_threads()
     results = []
-    try:
-        for threads in (1, 2, 5):
-            _kernels.threads.set_threads(threads)
-            results.append(contacts_of(pairs))
-    finally:
-        _kernels.threads.set_threads(before)
+    for _ in with_threads(1, 2, 5):
+        results.append(contacts_of(pairs))
     assert 0.2 < results[0].view("status").mean() < 1
     for name in results[0].COLUMNS:
         for other in results[1:]:

@@ -8,8 +8,8 @@ from builders import Polyhedron as Faces
 from builders import box as corners_of_a_box
 from builders import compiled, random_rotation
 from detection_models import Model, box, mesh_box
+from kernel_threads import with_threads
 
-from solfec import _kernels
 from solfec.bodies.table import BodyKind
 from solfec.contact.current_faces import current_faces, split
 from solfec.contact.detection import update_geometry
@@ -110,19 +110,14 @@ def test_removed_bodies_leave_the_faces_of_others_alone():
 
 
 def test_contacts_of_warped_elements_do_not_depend_on_threads():
-    before = _kernels.threads.get_threads()
     found = []
-    try:
-        for threads in (1, 2):
-            _kernels.threads.set_threads(threads)
-            model = Model(threshold=0.0)
-            row = model.add(mesh_box((0, 0, 0), (1, 1, 1), (16, 16, 2)), kind=BodyKind.FINITE_ELEMENT)
-            deform(model, row, twist(0.3))
-            model.add(box((0, 0, 0.98), (1, 1, 2)))
-            model.detect()
-            found.append({name: column.copy() for name, column in columns(model).items()})
-    finally:
-        _kernels.threads.set_threads(before)
+    for _ in with_threads(1, 2):
+        model = Model(threshold=0.0)
+        row = model.add(mesh_box((0, 0, 0), (1, 1, 1), (16, 16, 2)), kind=BodyKind.FINITE_ELEMENT)
+        deform(model, row, twist(0.3))
+        model.add(box((0, 0, 0.98), (1, 1, 2)))
+        model.detect()
+        found.append({name: column.copy() for name, column in columns(model).items()})
     assert len(found[0]["gap"]) > 100
     for name in found[0]:
         assert found[0][name].tobytes() == found[1][name].tobytes(), name

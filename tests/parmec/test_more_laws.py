@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from kernel_threads import with_threads
 
 from solfec import _kernels, parmec, parmec_command
 from solfec.parmec import (
@@ -179,17 +180,12 @@ DEM (0.02, 0.002, 1E9, adaptive = ADAPTIVE)
 @pytest.mark.parametrize("adaptive", [0.0, 0.2])
 def test_joints_torsion_springs_and_all_other_loads_have_the_bits_of_any_number_of_threads(adaptive):
     found = []
-    before = _kernels.threads.get_threads()
-    try:
-        for threads in (1, 3):
-            RESET()
-            _kernels.threads.set_threads(threads)
-            exec(MIXED.replace("ADAPTIVE", str(adaptive)), {name: parmec.load(name) for name in parmec.COMMANDS})
-            now = model.current()
-            columns = [now.particles.view(name).copy() for name in ("position", "rotation", "velocity", "angular", "force", "torque")]
-            found.append([*columns, now.links.view("force").copy(), now.torsions.view("total").copy(), now.joints.view("reaction").copy()])
-    finally:
-        _kernels.threads.set_threads(before)
+    for _ in with_threads(1, 3):
+        RESET()
+        exec(MIXED.replace("ADAPTIVE", str(adaptive)), {name: parmec.load(name) for name in parmec.COMMANDS})
+        now = model.current()
+        columns = [now.particles.view(name).copy() for name in ("position", "rotation", "velocity", "angular", "force", "torque")]
+        found.append([*columns, now.links.view("force").copy(), now.torsions.view("total").copy(), now.joints.view("reaction").copy()])
     assert all(np.abs(column).max() > 0 for column in found[0])
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):

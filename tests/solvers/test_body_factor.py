@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_threads import with_threads
 
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Form
@@ -108,14 +109,9 @@ def test_wall_that_sweeps_do_not_settle_is_solved_in_one_step():
 
 
 def test_bits_do_not_depend_on_threads():
-    from solfec import _kernels
-
     reactions = []
-    before = _kernels.threads.get_threads()
-    for threads in (1, 2):
-        _kernels.threads.set_threads(threads)
+    for _ in with_threads(1, 2):
         model = wall(20, 20)
         model.advance(AutoSolver(1e-6))
         reactions.append(model.constraints.view("R").copy())
-    _kernels.threads.set_threads(before)
     assert np.array_equal(*reactions)

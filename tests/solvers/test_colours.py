@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_threads import with_threads
 from particle_scene import Scene, wall
 
-from solfec import _kernels
 from solfec.bodies.table import BodyKind
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.local_dynamics import COLOURED_FROM, LocalDynamics
@@ -86,14 +86,12 @@ def test_contacts_of_a_pair_stand_together(pile):
 @pytest.mark.parametrize("reverse", [False, True])
 def test_bits_do_not_depend_on_the_number_of_threads(pile, stored, reverse):
     results = []
-    for threads in (1, 2, 3):
-        _kernels.threads.set_threads(threads)
+    for _ in with_threads(1, 2, 3):
         local = assembled(pile, "ON", stored)
         solver = GaussSeidelSolver(1e-12, 12, meritval=1e-12)
         solver.reverse = reverse
         solver.solve(local)
         results.append((local.rows.R[:, : local.n].copy(), solver.rerhist, solver.merhist))
-    _kernels.threads.set_threads(2)
     for other in results[1:]:
         np.testing.assert_array_equal(results[0][0], other[0])
         assert results[0][1:] == other[1:]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_threads import with_threads
 
-from solfec import _kernels
 from solfec.errors import SolfecError
 from solfec.solvers import contact_problem
 from solfec.solvers.contact_problem import Cone, ContactProblem, Method, from_matrix
@@ -84,11 +84,8 @@ def test_anderson_acceleration_saves_most_sweeps():
 def test_islands_have_the_same_bits_for_any_number_of_threads():
     problem = stacks(20)
     solutions = []
-    before = _kernels.threads.get_threads() if hasattr(_kernels.threads, "get_threads") else 2
-    for threads in (1, 2):
-        _kernels.threads.set_threads(threads)
+    for _ in with_threads(1, 2):
         solutions.append(contact_problem.solve(problem, 1e-8).r)
-    _kernels.threads.set_threads(before)
     assert np.array_equal(*solutions)
 
 

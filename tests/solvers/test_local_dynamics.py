@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_threads import with_threads
 from particle_scene import Scene, wall
 from reference_rows import assembled, dense, load
 
-from solfec import _kernels
 from solfec.bodies.table import BodyKind, Energy
 from solfec.errors import SolfecError
 from solfec.solvers.assembly import assemble_rows
@@ -174,20 +174,15 @@ def test_contact_work_is_counted_in_full_on_both_bodies_and_once_in_the_total():
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
-    before = _kernels.threads.get_threads()
     results = []
-    try:
-        for threads in (1, 2):
-            _kernels.threads.set_threads(threads)
-            scene = wall(7)
-            work = scene.advance(GaussSeidelSolver(1e-3, 30))
-            rows, n = scene.local.rows, scene.local.n
-            results.append(
-                [work, rows.B[:, :n].copy(), scene.local.matrix(), rows.R[:, :n].copy(), rows.U[:, :n].copy(),
-                 rows.residual[:n].copy(), scene.bodies.triples.reaction.copy(), scene.report.merit]
-            )  # fmt: skip
-    finally:
-        _kernels.threads.set_threads(before)
+    for _ in with_threads(1, 2):
+        scene = wall(7)
+        work = scene.advance(GaussSeidelSolver(1e-3, 30))
+        rows, n = scene.local.rows, scene.local.n
+        results.append(
+            [work, rows.B[:, :n].copy(), scene.local.matrix(), rows.R[:, :n].copy(), rows.U[:, :n].copy(),
+             rows.residual[:n].copy(), scene.bodies.triples.reaction.copy(), scene.report.merit]
+        )  # fmt: skip
     for one, two in zip(*results, strict=True):
         assert np.array_equal(one, two)
 

@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from kernel_threads import with_threads
 from particle_scene import Scene, wall
 from reference_rows import DATA, assembled, load
 
-from solfec import _kernels
 from solfec.errors import NotBuiltYet
 from solfec.solvers import merit
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -204,8 +204,7 @@ def test_delta_is_relative_to_the_chosen_entry_of_w(reldelta):
 
 def test_results_do_not_depend_on_the_number_of_threads():
     results = []
-    for threads in (1, 2):
-        _kernels.threads.set_threads(threads)
+    for _ in with_threads(1, 2):
         for stored in (True, False):
             scene = shaken(7)
             scene.advance(NewtonSolver(1e-8, 10, gsflag=False), stored)
