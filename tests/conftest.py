@@ -85,12 +85,17 @@ def empty_models(tmp_path, monkeypatch, fresh_session):
 
 
 @pytest.fixture
-def one_thread():
-    """Kernels use one thread: processor time of several threads is that of all."""
-    before = int(_kernels.threads.get_threads())
-    _kernels.threads.set_threads(1)
-    yield
+def threads():
+    """Set the number of threads until the test ends."""
+    before = _kernels.threads.get_threads()
+    yield _kernels.threads.set_threads
     _kernels.threads.set_threads(before)
+
+
+@pytest.fixture
+def one_thread(threads):
+    """Kernels use one thread: processor time of several threads is that of all."""
+    threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -23,14 +23,6 @@ from solfec.domain import Domain  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 
 
-@pytest.fixture
-def threads():
-    """Set the number of threads, put back afterwards."""
-    before = _kernels.threads.get_threads()
-    yield _kernels.threads.set_threads
-    _kernels.threads.set_threads(before)
-
-
 def state(model):
     """Everything that the next step depends on, as bytes."""
     bodies, constraints = model.bodies, model.constraints

@@ -8,7 +8,6 @@ from finite_element_models import ElementModel, block
 from kernel_threads import with_threads
 from scipy import sparse
 
-from solfec import _kernels
 from solfec.bodies import factorisation, implicit
 from solfec.bodies.conjugate_gradients import NoConvergence
 from solfec.bodies.table import Energy, Form, Scheme
@@ -100,14 +99,6 @@ def test_factors_refuse_what_is_not_positive_definite():
     values[7] = np.nan
     with pytest.raises(factorisation.NotPositiveDefinite):
         factor.factorise(values)
-
-
-@pytest.fixture
-def threads():
-    """Set the number of threads until the test ends."""
-    before = _kernels.threads.get_threads()
-    yield _kernels.threads.set_threads
-    _kernels.threads.set_threads(before)
 
 
 def separate_blocks(random):

@@ -14,7 +14,6 @@ sys.path.append(str(ROOT / "benchmarks"))  # behind this folder, which has a mod
 import models  # noqa: E402
 from processes import spmd  # noqa: E402
 
-from solfec import _kernels  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kinds import BodyKind  # noqa: E402
 from solfec.parallel import colour_messages  # noqa: E402
@@ -26,14 +25,6 @@ from solfec.parallel.partition import Balance  # noqa: E402
 from solfec.parallel.prediction import divided  # noqa: E402
 from solfec.parallel.sums import SweepSums, ordered_by_rows, ordered_nowhere  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
-
-
-@pytest.fixture
-def threads():
-    """Set the number of threads until the test ends."""
-    before = _kernels.threads.get_threads()
-    yield _kernels.threads.set_threads
-    _kernels.threads.set_threads(before)
 
 
 def slabs(model, size):
