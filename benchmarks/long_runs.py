@@ -53,7 +53,9 @@ def follow(steps: int, words_of_run: list[str]) -> None:
 def tenths_of(row: str, steps: int) -> list[dict]:
     """Return the tenths of a run of a row."""
     path, full, *_ = legacy_like.ROWS[row]
-    command = [sys.executable, __file__, "--follow", str(steps), str(legacy_like.ROOT / "inp" / path), *full.split()[:-1], ENDLESS]
+    given = full.split()
+    given[-1 if given[-1][0].isdigit() else -2] = ENDLESS  # the duration, which the name of a solver may follow
+    command = [sys.executable, __file__, "--follow", str(steps), str(legacy_like.ROOT / "inp" / path), *given]
     with tempfile.TemporaryDirectory() as directory:
         ended = subprocess.run(command, cwd=directory, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True)
     if ended.returncode:
