@@ -22,6 +22,7 @@ module local_dynamics
   use turning_contacts, only: gap_acceleration
   use contact_rows, only: bounces, is_struck, waits_for_impact
   use thread_work, only: pays
+!$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
   public :: assemble_rows, assemble_laws, apply_reactions
@@ -606,32 +607,50 @@ contains
     type(constraint_table) :: con
     type(local_tables) :: loc
     type(finite_elements) :: fe
-    integer(i4) :: a, i, k, j
-    real(dp) :: work(2), r(3)
+    integer(i8) :: bodies_in_use
+    integer :: part, parts
 
     contact_work = 0.0_dp
     friction_work = 0.0_dp
     call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
     if (status /= table_open) return
     call clear_reactions(state)
-    !$omp parallel do if (pays(n, 60)) schedule(static) private(a, i, j, work, r)
-    do k = 0, int(state%bodies%rows, i4) - 1
-      do j = loc%pointers%attachment(k), loc%pointers%attachment(k+1) - 1
-        a = loc%attachments%row(j)
-        i = loc%rows%order(a)
-        r = loc%rows%R(1:3,a)
-        if (con%master(i) == k) call pull(k, a, i, 1, con%master_point(:,i), r)
-        if (con%slave(i) == k) call pull(k, a, i, 2, con%slave_point(:,i), -r)
-        if (con%kind(i) /= contact_row) cycle
-        work = works_of(loc, a, step)
-        state%bodies%energy(4,k) = state%bodies%energy(4,k) + work(1)
-        state%bodies%energy(5,k) = state%bodies%energy(5,k) + work(2)
-      end do
+    ! rows one after the other, since a contact has more numbers than a body; each thread serves the bodies of a range of its own
+    parts = 1
+    !$ if (pays(n, 60)) parts = omp_get_max_threads()
+    bodies_in_use = state%bodies%rows
+    !$omp parallel do if (parts > 1) schedule(static, 1)
+    do part = 0, parts - 1
+      call apply_to(int(bodies_in_use*part/parts, i4), int(bodies_in_use*(part + 1)/parts, i4) - 1)
     end do
     !$omp end parallel do
     call store_results(con, loc, n, step, contact_work, friction_work)
 
   contains
+
+    !> Applies all rows to the bodies first <= k <= last, in the order of rows.
+    subroutine apply_to(first, last)
+      integer(i4), intent(in) :: first, last
+      integer(i4) :: a, i, k, side, on(2)
+      real(dp) :: work(2), r(3)
+
+      do a = 0, n - 1
+        i = loc%rows%order(a)
+        on = [con%master(i), con%slave(i)]
+        r = loc%rows%R(1:3,a)
+        do side = 1, merge(1, 2, on(1) == on(2))
+          k = on(side)
+          if (k < first .or. k > last) cycle
+          if (.not. acts_on(con, i, state%bodies%kind(k))) cycle
+          if (con%master(i) == k) call pull(k, a, i, 1, con%master_point(:,i), r)
+          if (con%slave(i) == k) call pull(k, a, i, 2, con%slave_point(:,i), -r)
+          if (con%kind(i) /= contact_row) cycle
+          work = works_of(loc, a, step)
+          state%bodies%energy(4,k) = state%bodies%energy(4,k) + work(1)
+          state%bodies%energy(5,k) = state%bodies%energy(5,k) + work(2)
+        end do
+      end do
+    end subroutine apply_to
 
     !> Adds H^T r of row a, constraint i, on one of its bodies, k.
     subroutine pull(k, a, i, side, point, r)
