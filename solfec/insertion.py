@@ -10,7 +10,7 @@ from .bodies import background_mesh, modal
 from .bodies.failures import named
 from .bodies.finite_elements import FiniteElementMesh
 from .bodies.materials import BulkMaterial, Law
-from .bodies.table import REDUCED_FORMS, BodyKind, Form, Scheme, body_name
+from .bodies.table import REDUCED_FORMS, BodyKind, Form, Scheme
 from .errors import SolfecError
 from .shapes import characteristics, primitives
 from .shapes.resolution import check_resolution
@@ -64,7 +64,7 @@ def prepare(domain, kind: BodyKind, shapes: list, material: BulkMaterial, label:
     """
     check_resolution(shapes, domain.epsilon)
     identifier = domain.next_body_id
-    with named(body_name(identifier, label)):
+    with named(identifier, label):
         shape = primitives.compile(shapes, domain.epsilon, kind == BodyKind.FINITE_ELEMENT, domain.settings.seams)
     volume, centre, euler = characteristics.characteristics(shapes, bilinear=kind == BodyKind.FINITE_ELEMENT)
     if not volume > 0.0:
@@ -72,7 +72,7 @@ def prepare(domain, kind: BodyKind, shapes: list, material: BulkMaterial, label:
     _check_material(kind, material)
     if kind == BodyKind.PSEUDO_RIGID:  # the only kind with curved primitives that may touch itself
         adjoin_overlapping(shape, domain.epsilon)
-    with named(body_name(identifier, label)):
+    with named(identifier, label):
         mesh, shapes = _finite_elements(kind, shapes, shape, material, form, mesh, base)
     tensor = material.density * euler
     if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):

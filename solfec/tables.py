@@ -278,22 +278,40 @@ class Table:
 
     def append(self, count: int = 1, **values) -> int:
         """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""
-        if not values.keys() <= self.COLUMNS.keys():
-            raise KeyError(f"{type(self).__name__} has no columns {sorted(values.keys() - self.COLUMNS.keys())}")
         first = self.n
         if not count:
             return first
         end = first + count
+        columns = self._room(end, values.keys())
+        for name, value in values.items():
+            columns[name][..., first:end] = value
+        self._rows[0] = end
+        return first
+
+    def append_row(self, **values) -> int:
+        """Append one row as `append` does, in a third of its time: values are numbers, or arrays in the shape of one row."""
+        row = self.n
+        columns = self._room(row + 1, values.keys())
+        for name, value in values.items():
+            column = columns[name]
+            if column.ndim == 1:  # one index sets a number in a third of the time of others
+                column[row] = value
+            else:
+                column[..., row] = value
+        self._rows[0] = row + 1
+        return row
+
+    def _room(self, end: int, names: Collection[str]) -> dict[str, np.ndarray]:
+        """Make room for rows before `end`, which hold fill values then; return the columns, KeyError if any of `names` is none."""
+        if not names <= self.COLUMNS.keys():
+            raise KeyError(f"{type(self).__name__} has no columns {sorted(names - self.COLUMNS.keys())}")
         self.reserve(end)
         self.edits += 1
         columns = vars(self)
         if not self.REFILLED:
             for name, (_, _, fill) in self.COLUMNS.items():
-                refill(columns[name][..., first:end], fill)
-        for name, value in values.items():
-            columns[name][..., first:end] = value
-        self._rows[0] = end
-        return first
+                refill(columns[name][..., self.n : end], fill)
+        return columns
 
     def keep(self, mask: np.ndarray) -> None:
         """Keep the rows for which `mask` (length n) is true, in their order."""

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from ..errors import NotBuiltYet, SolfecError
 from .reduced_base import BadBase
-from .table import BodyKind, BodyTable, Scheme
+from .table import BodyKind, BodyTable, Scheme, body_name
 from .turned_over import worst_corner
 
 TABLE_UNKNOWN = 100  # as in fortran/tables/table_registry.f90
 
 
-@contextmanager
-def named(name: str):
-    """Put the name of a body that is being made in front of error messages."""
-    try:
-        yield
-    except BadBase as error:
-        raise BadBase(f"'base' of {name}: {error}") from None
-    except SolfecError as error:
-        raise SolfecError(f"BODY: {name}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+class named:
+    """Puts the name of a body that is being made in front of error messages.
+
+    Parameters
+    ----------
+    identifier : int
+    label : str or None
+    """
+
+    def __init__(self, identifier: int, label: str | None):
+        self._words = identifier, label
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind, error, trace) -> None:
+        if isinstance(error, BadBase):
+            raise BadBase(f"'base' of {body_name(*self._words)}: {error}") from None
+        if isinstance(error, SolfecError):
+            raise SolfecError(f"BODY: {body_name(*self._words)}: {error}") from None
+        if isinstance(error, ValueError):
+            raise ValueError(f"{body_name(*self._words)}: {error}") from None
 
 
 def raise_failure(bodies: BodyTable, failure: int, row: int) -> None:

@@ -161,8 +161,7 @@ class BodyTable(Table):
         modes = 0 if base is None else base.mode_count
         conf_ptr = self.configurations.append(int(_CONF_TRIPLES[kind]) if mesh is None else conf_triples(kind, nodes, modes))
         velo_ptr = self.triples.append(int(_VELO_TRIPLES[kind]) if mesh is None else velo_triples(kind, nodes, modes))
-        columns = {name: value if isinstance(value, (int, float)) else np.asarray(value)[..., None] for name, value in columns.items()}
-        row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes, mode_count=modes, **columns)
+        row = self.append_row(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes, mode_count=modes, **columns)
         if mesh is not None:
             self.meshes[int(self.id[row])] = mesh
             self.embedded += mesh.background is not None

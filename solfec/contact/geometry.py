@@ -17,6 +17,9 @@ from ..kinds import PrimitiveKind
 from ..tables import Gaps, Table, starts
 
 
+IDENTITY = np.eye(3)
+
+
 class VertexTable(Table):
     """Vertices of all shapes; a sphere has one, its centre."""
 
@@ -79,6 +82,7 @@ class AdjacencyTable(Table):
     POINTS_INTO = {"primitive": "PrimitiveTable"}
 
 
+OF_SHAPES = ("kind", "volume_id", "surface", "radius", "vertex_count", "face_count", "outer_count", "adjacent_count")  # columns as shapes have them
 OF_ELLIPSOIDS = ("radii", "orientation", "axes")  # columns that are the same in all other primitives
 
 
@@ -117,6 +121,19 @@ class PrimitiveTable(Table):
         "face_ptr": "FaceTable",
         "adjacent_ptr": "AdjacencyTable",
     }
+
+    def append_shape(self, shape: ShapePrimitives, body_row: int, deforming: bool, pointers: dict[str, int]) -> None:
+        """Append the primitives of one body's shape; `pointers` are first rows of theirs in other tables."""
+        columns = {name: getattr(shape, name) for name in OF_SHAPES}
+        count = shape.kind.size
+        if count > 1 or shape.kind.item() == PrimitiveKind.ELLIPSOID:
+            columns.update(radii=shape.radii, orientation=shape.orientation, axes=shape.orientation * shape.radii)
+            columns.update((name, getattr(shape, name) + first) for name, first in pointers.items())
+            self.append(count, body=body_row, deforming=int(deforming), number=np.arange(count), **columns)
+        else:  # as most bodies have; numbers set rows faster than arrays
+            row = {name: column.item() for name, column in columns.items()}
+            row.update((name, getattr(shape, name).item() + first) for name, first in pointers.items())
+            self.append_row(body=body_row, deforming=int(deforming), orientation=IDENTITY, **row)
 
     def _idle_from(self, first: int) -> Collection[str]:
         return () if (self.kind[first : self.n] == PrimitiveKind.ELLIPSOID).any() else OF_ELLIPSOIDS
@@ -160,37 +177,23 @@ class Geometry:
         vertex = self.vertices.append(
             shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row
         )
-        listed = self.vertex_lists.append(shape.vertex_list.size, vertex=shape.vertex_list + vertex)
-        corner = self.corners.append(shape.corners.size, vertex=shape.corners + vertex, local=shape.local)
-        face = self.faces.append(
-            shape.face_surface.size,
-            corner_ptr=shape.face_corner_ptr + corner,
-            corner_count=shape.face_corner_count,
-            surface=shape.face_surface,
-        )
-        primitive = self.primitives.n
-        adjacent = self.adjacency.append(shape.adjacency.size, primitive=shape.adjacency + primitive)
-        count = shape.kind.size
-        self.primitives.append(
-            count,
-            kind=shape.kind,
-            body=body_row,
-            deforming=int(deforming),
-            number=np.arange(count),
-            volume_id=shape.volume_id,
-            surface=shape.surface,
-            radius=shape.radius,
-            radii=shape.radii,
-            orientation=shape.orientation,
-            axes=shape.orientation * shape.radii,
-            vertex_ptr=shape.vertex_ptr + listed,
-            vertex_count=shape.vertex_count,
-            face_ptr=shape.face_ptr + face,
-            face_count=shape.face_count,
-            outer_count=shape.outer_count,
-            adjacent_ptr=shape.adjacent_ptr + adjacent,
-            adjacent_count=shape.adjacent_count,
-        )
+        pointers = {
+            "vertex_ptr": self.vertex_lists.append(shape.vertex_list.size, vertex=shape.vertex_list + vertex),
+            "face_ptr": self.faces.n,
+            "adjacent_ptr": self.adjacency.n,
+        }
+        if shape.corners.size:
+            corner = self.corners.append(shape.corners.size, vertex=shape.corners + vertex, local=shape.local)
+            self.faces.append(
+                shape.face_surface.size,
+                corner_ptr=shape.face_corner_ptr + corner,
+                corner_count=shape.face_corner_count,
+                surface=shape.face_surface,
+            )
+        primitive, count = self.primitives.n, shape.kind.size
+        if shape.adjacency.size:
+            self.adjacency.append(shape.adjacency.size, primitive=shape.adjacency + primitive)
+        self.primitives.append_shape(shape, body_row, deforming, pointers)
         self.version += 1
         if self.workspace is not None:
             self.workspace.add(self.version)
@@ -253,7 +256,7 @@ class ShapePrimitives:
     `orientation` (3, 3, np).
     """
 
-    __slots__ = (
+    NAMES = (
         "vertices", "vertex_list", "vertex_ptr", "vertex_count", "corners", "local", "face_corner_ptr",
         "face_corner_count", "face_surface", "kind", "volume_id", "surface", "radius", "face_ptr", "face_count",
         "outer_count", "adjacency", "adjacent_ptr", "adjacent_count", "radii", "orientation",
@@ -264,16 +267,15 @@ class ShapePrimitives:
             arrays.update(no_curvature(len(arrays["kind"])))
         if "local" not in arrays:
             arrays["local"] = local_corners(arrays["vertices"].shape[1], arrays)
-        for name in self.__slots__:
-            setattr(self, name, arrays[name])
-
-
-NO_CURVATURE = {"radii": np.zeros((3, 1)), "orientation": np.eye(3)[:, :, None]}
+        vars(self).update(arrays)
 
 
 def no_curvature(count: int) -> dict[str, np.ndarray]:
     """Columns of so many primitives that are no ellipsoids."""
-    return NO_CURVATURE if count == 1 else {"radii": np.zeros((3, count)), "orientation": np.repeat(np.eye(3)[:, :, None], count, axis=2)}
+    return NO_CURVATURE if count == 1 else {"radii": np.zeros((3, count)), "orientation": np.repeat(IDENTITY[:, :, None], count, axis=2)}
+
+
+NO_CURVATURE = {"radii": np.zeros((3, 1)), "orientation": IDENTITY[:, :, None]}
 
 
 def local_corners(vertices: int, columns: dict) -> np.ndarray:

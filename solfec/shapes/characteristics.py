@@ -12,6 +12,7 @@ from .mesh import Mesh
 from .sphere import Sphere
 from .vectors import cross, determinants
 
+IDENTITY = np.eye(3)
 PLANE = 1e-13  # volume between the corners of a plane quadrilateral by rounding, over the cube of its size
 
 def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, np.ndarray]:
@@ -84,7 +85,7 @@ def ball_moments(shape: Sphere | Ellipsoid) -> tuple[float, np.ndarray]:
     """Volume and second moments about the centre of a sphere or ellipsoid."""
     if isinstance(shape, Sphere):
         volume = 4.0 / 3.0 * math.pi * shape.radius**3
-        return volume, 0.2 * volume * shape.radius**2 * np.eye(3)
+        return volume, 0.2 * volume * shape.radius**2 * IDENTITY
     volume = 4.0 / 3.0 * math.pi * float(np.prod(shape.radii))
     return volume, 0.2 * volume * shape.inverse_shape()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contact.geometry import PrimitiveKind, ShapePrimitives, local_corners, no_curvature
+from ..contact.geometry import NO_CURVATURE, PrimitiveKind, ShapePrimitives, local_corners, no_curvature
 from .adjacency import convex_adjacency, element_adjacency
 from .convex import Convex
 from .coplanar import merged
@@ -25,6 +25,15 @@ WARPED = 1e-3  # sine of the angle between the triangles of a quadrilateral abov
 NO_ROWS = np.zeros(0, np.int32)
 ZERO = np.zeros(1, np.int32)
 ONE = np.ones(1, np.int32)
+NO_RADIUS = np.zeros(1)
+SPHERE, ELLIPSOID, CONVEX = (np.array([kind], np.int32) for kind in (PrimitiveKind.SPHERE, PrimitiveKind.ELLIPSOID, PrimitiveKind.CONVEX))
+
+NO_NEIGHBOURS = dict(adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO)
+BALL = dict(
+    vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE, corners=NO_ROWS, local=NO_ROWS, face_corner_ptr=NO_ROWS,
+    face_corner_count=NO_ROWS, face_surface=NO_ROWS, face_ptr=ZERO, face_count=ZERO, outer_count=ZERO, **NO_NEIGHBOURS,
+)  # fmt: skip
+"""Columns that are the same for all spheres and ellipsoids."""
 
 OFFSETS = {
     "vertex_list": "vertices", "vertex_ptr": "vertex_list", "corners": "vertices", "face_corner_ptr": "corners",
@@ -75,27 +84,22 @@ def compile(shapes, epsilon: float, whole: bool = False, seams: bool = True) -> 
 
 def sphere_primitive(sphere: Sphere) -> ShapePrimitives:
     """The single primitive of a sphere: its centre as vertex, a radius, no faces."""
-    return ShapePrimitives(
-        kind=np.array([PrimitiveKind.SPHERE], np.int32), radius=np.array([sphere.radius]), **centred(sphere)
-    )  # fmt: skip
+    return ShapePrimitives(**BALL, **NO_CURVATURE, **centred(sphere), kind=SPHERE, radius=np.array([sphere.radius]))
 
 
 def ellipsoid_primitive(ellipsoid: Ellipsoid) -> ShapePrimitives:
     """The single primitive of an ellipsoid: its centre as vertex, semi-axes and their directions, no faces."""
     return ShapePrimitives(
-        kind=np.array([PrimitiveKind.ELLIPSOID], np.int32), radius=np.zeros(1),
-        radii=ellipsoid.radii.reshape(3, 1), orientation=ellipsoid.rotation.reshape(3, 3, 1), **centred(ellipsoid)
+        **BALL, **centred(ellipsoid), kind=ELLIPSOID, radius=NO_RADIUS,
+        radii=ellipsoid.radii.reshape(3, 1), orientation=ellipsoid.rotation.reshape(3, 3, 1),
     )  # fmt: skip
 
 
 def centred(shape: Sphere | Ellipsoid) -> dict:
-    """Return the columns that spheres and ellipsoids have in common."""
+    """Return the columns that differ between spheres, and between ellipsoids, and that both have."""
     return dict(
-        vertices=shape.centre.copy().reshape(3, 1), vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE,
-        corners=NO_ROWS, local=NO_ROWS, face_corner_ptr=NO_ROWS, face_corner_count=NO_ROWS, face_surface=NO_ROWS,
+        vertices=shape.centre.copy().reshape(3, 1),
         volume_id=np.array([shape.volume_id], np.int32), surface=np.array([shape.surface_id], np.int32),
-        face_ptr=ZERO, face_count=ZERO, outer_count=ZERO,
-        adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
     )  # fmt: skip
 
 
@@ -123,10 +127,9 @@ def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
         vertex_count=np.array([len(used)], np.int32),
         corners=corners.astype(np.int32), face_corner_ptr=starts(counts), face_corner_count=counts,
         face_surface=surfaces,
-        kind=np.array([PrimitiveKind.CONVEX], np.int32), surface=ZERO, radius=np.zeros(1),
+        kind=CONVEX, surface=ZERO, radius=NO_RADIUS,
         face_ptr=ZERO, face_count=np.array([len(faces)], np.int32),
-        outer_count=np.array([np.count_nonzero(surfaces != INTERNAL_FACE)], np.int32),
-        adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
+        outer_count=np.array([np.count_nonzero(surfaces != INTERNAL_FACE)], np.int32), **NO_NEIGHBOURS,
     )  # fmt: skip
     columns["local"] = local_corners(len(used), columns)
     columns.update(no_curvature(1))
@@ -254,7 +257,7 @@ def starts(counts: np.ndarray) -> np.ndarray:
 def join(parts: list[ShapePrimitives]) -> ShapePrimitives:
     """Concatenate primitives of several shapes."""
     columns = {}
-    for name in ShapePrimitives.__slots__:
+    for name in ShapePrimitives.NAMES:
         arrays = [getattr(part, name) for part in parts]
         column = np.concatenate(arrays, axis=-1)
         if name in OFFSETS:

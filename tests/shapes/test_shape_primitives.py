@@ -74,7 +74,7 @@ def test_convexes_come_first_then_meshes_and_spheres_in_order():
 
 def test_columns_have_the_types_of_the_tables():
     shape = compile([cube(), unit_mesh(2, 2, 2), Sphere((0, 0, 0), 1), Ellipsoid((0, 0, 0), (1, 2, 3))], EPSILON)
-    for name in shape.__slots__:
+    for name in shape.NAMES:
         expected = np.float64 if name in ("vertices", "radius", "radii", "orientation") else np.int32
         assert getattr(shape, name).dtype == expected, name
     assert shape.vertices.flags.f_contiguous
