@@ -27,6 +27,7 @@ INTEGER_LIMIT = 2**31 - 1  # counts and identifiers are 32-bit integers
 READERS = frozenset(  # commands that another thread may call while a model runs; RUN has its own check
     "RUN ENERGY DISPLACEMENT VELOCITY STRESS TIMING DURATION HISTORY BYLABEL MASS_CENTER CONVEX MESH SPHERE ELLIP HULL".split()
 )
+PLAIN = frozenset((float, int, np.float64))  # types that are numbers without further checks
 SURFACE_LIMIT = 2**31 - 2  # identifiers are 32-bit integers; the largest one is the wildcard of look-ups
 
 
@@ -65,17 +66,17 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
+        names = tuple(signature.parameters)
         required = frozenset(key for key, x in signature.parameters.items() if x.default is x.empty)
         defaults = {key: x.default for key, x in signature.parameters.items() if x.default not in (x.empty, None)}
 
         @functools.wraps(function)
         def call(*arguments, **keywords):
             try:
-                for other in spellings.keys() & keywords.keys():
-                    if spellings[other] in keywords:
-                        raise BadType(f"'{spellings[other]}' and its other spelling '{other}' are both given")
-                    keywords[spellings[other]] = keywords.pop(other)
-                given = _by_name(signature, required, arguments, keywords)
+                if keywords or not len(required) <= len(arguments) <= len(names):
+                    given = _by_name(signature, required, arguments, _respelt(keywords, spellings))
+                else:
+                    given = dict(zip(names, arguments))
                 for argument, default in defaults.items():  # None stands for an argument that is left out
                     if given.get(argument, default) is None:
                         given[argument] = default
@@ -93,6 +94,15 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
         return cast(F, call)
 
     return decorate
+
+
+def _respelt(keywords: dict, spellings: dict[str, str]) -> dict:
+    """Return keywords in their own spelling; BadType for an argument that is given in both."""
+    for other in spellings.keys() & keywords.keys():
+        if spellings[other] in keywords:
+            raise BadType(f"'{spellings[other]}' and its other spelling '{other}' are both given")
+        keywords[spellings[other]] = keywords.pop(other)
+    return keywords
 
 
 def _by_name(signature: inspect.Signature, required: frozenset[str], arguments: tuple, keywords: dict) -> dict:
@@ -120,6 +130,8 @@ def kind_of(value) -> str:
 
 def number(value, name: str, *, infinite: bool = False) -> float:
     """Check a finite number (or an infinite one where it has a meaning)."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, (str, bytes)) or is_sequence(value) or not hasattr(type(value), "__float__"):
         raise BadType(f"'{name}' must be a number, not {kind_of(value)}")
     try:
@@ -243,6 +255,9 @@ def function(value, name: str) -> Callable:
 
 def is_sequence(value) -> bool:
     """Whether a value is a list, tuple, numpy array or the like, and not a string."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return True
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
@@ -293,6 +308,13 @@ def vector(value, name: str, size: int = 3) -> tuple[float, ...]:
         raise BadType(f"'{name}' must be a tuple of {size} numbers, not {kind_of(value)}")
     if len(value) != size:
         raise BadValue(f"'{name}' must hold {size} numbers, it holds {len(value)}")
+    if PLAIN.issuperset(map(type, value)):
+        try:
+            result = tuple(map(float, value))
+            if all(map(math.isfinite, result)):
+                return result
+        except OverflowError:  # as below, in words
+            pass
     return tuple(number(item, f"{name}[{i}]") for i, item in enumerate(value))
 
 

@@ -217,7 +217,7 @@ class SPHERE(Shape):
         center = checks.vector(center, "center")
         radius = checks.positive(radius, "radius")
         volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
-        with reported():
+        with refused():
             self._held = Sphere(center, radius, volid, surfid)
         self._taken_by = None
 
@@ -440,8 +440,8 @@ def _index(value, count: int) -> int:
     return index
 
 
-class reported(warnings.catch_warnings):
-    """Turns errors and warnings of the geometry code into those of the language.
+class refused:
+    """Turns errors of the geometry code into those of the language.
 
     Parameters
     ----------
@@ -450,19 +450,29 @@ class reported(warnings.catch_warnings):
     """
 
     def __init__(self, sizes: str = ""):
-        super().__init__(record=True)
         self._sizes = sizes
 
     def __enter__(self) -> None:
-        self._caught = super().__enter__()
-        warnings.simplefilter("always")
+        pass
 
     def __exit__(self, kind, error, trace) -> None:
-        super().__exit__(kind, error, trace)
         if isinstance(error, ValueError) and not isinstance(error, BadValue):
             sizes = self._sizes
             thin = f"{sizes} make a shape that is too thin, or too small so far from the origin; keep its least length above a millionth of the others ({error})"
             raise BadValue(thin if sizes else str(error)) from None
+
+
+class reported(refused):
+    """Turns errors and warnings of the geometry code into those of the language."""
+
+    def __enter__(self) -> None:
+        self._caught = warnings.catch_warnings(record=True)
+        self._warnings = self._caught.__enter__()
+        warnings.simplefilter("always")
+
+    def __exit__(self, kind, error, trace) -> None:
+        self._caught.__exit__(kind, error, trace)
+        super().__exit__(kind, error, trace)
         if error is None:
-            for warning in self._caught:
+            for warning in self._warnings:
                 session.warn(str(warning.message))

@@ -12,7 +12,7 @@ from ..shapes.coordinates import check_size
 from . import checks
 from .checks import BadValue, command
 from .hints import Integers, Vector
-from .shapes import CONVEX, MESH, reported, subdivisions
+from .shapes import CONVEX, MESH, refused, reported, subdivisions
 
 MOST_HEIGHTS = 1_000_000  # points of a terrain; so many take about 6 GB and half a minute
 CYLINDER_SIDES, CAPSULE_SIDES = 4096, 128  # most sides: both polyhedra have about 8200 vertices then, and take seconds to check
@@ -188,7 +188,7 @@ def heights_of(heights) -> np.ndarray:
     odd = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
     if odd is not None:
         raise BadValue(f"'heights' must hold rows of equal length; row 0 has {len(rows[0])} heights, row {odd} has {len(rows[odd])}")
-    with reported():
+    with refused():
         for i, row in enumerate(rows):
             check_size(row, f"heights[{i}]")
     return np.array(rows)
@@ -205,14 +205,18 @@ def sides_of(value, least: int, most: int) -> int:
 def point_of(value, name: str) -> np.ndarray:
     """Check a point that geometry can use."""
     point = np.array(checks.vector(value, name))
-    with reported():
+    with refused():
         check_size(point, name)
     return point
 
 
 def sizes_of(value, name: str) -> np.ndarray:
     """Check three positive lengths."""
-    return np.array([checks.positive(size, f"{name}[{i}]") for i, size in enumerate(checks.vector(value, name))])
+    sizes = checks.vector(value, name)
+    if not min(sizes) > 0.0:
+        for i, size in enumerate(sizes):
+            checks.positive(size, f"{name}[{i}]")
+    return np.array(sizes)
 
 
 def surfaces_of(value, count: int) -> list[int]:

@@ -16,7 +16,7 @@ LENGTH = st.floats(1e-3, 1e3)
 
 def columns(convex: Convex) -> dict:
     compiled = primitives.compile([convex], 1e-6)
-    return {name: getattr(compiled, name) for name in compiled.__slots__}
+    return {name: getattr(compiled, name) for name in compiled.NAMES}
 
 
 def checked(centre, size, surfaces) -> Convex:
