@@ -45,6 +45,9 @@ def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, 
         volume, euler = ball_moments(shapes[0])
         return _positive(volume), shapes[0].centre.copy(), euler
     origin = _some_point(shapes[0])
+    if len(shapes) == 1 and isinstance(shapes[0], Convex) and len(shapes[0].polyhedra) == 1:  # most bodies
+        polyhedron = shapes[0].polyhedra[0]
+        return centred(*triangle_moments((polyhedron.vertices - origin).take(polyhedron.face_set.triangles, 0)), origin)
     volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
     triangles, patches = [], []
     for shape in shapes:
@@ -69,8 +72,13 @@ def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, 
     for warped in patches:
         moments = patch_moments(warped - origin)
         volume, first, second = volume + moments[0], first + moments[1], second + moments[2]
+    return centred(volume, first, second, origin)
+
+
+def centred(volume: float, first: np.ndarray, second: np.ndarray, origin: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return volume, centre and centred Euler tensor from moments about an origin."""
     arm = first / _positive(volume)
-    euler = second - volume * np.outer(arm, arm)
+    euler = second - volume * (arm[:, None] * arm)
     return volume, origin + arm, 0.5 * (euler + euler.T)
 
 
@@ -94,10 +102,11 @@ def triangle_moments(points: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]
     """Volume, first and second moments of the body bounded by outward triangles `points` (nt, 3, 3)."""
     a, b, c = points[:, 0], points[:, 1], points[:, 2]
     jacobian, sums = determinants(a, b, c), a + b + c
-    weighted = sums * jacobian[:, None]
-    corners = points.reshape(-1, 3)
-    second = (corners * np.repeat(jacobian, 3)[:, None]).T @ corners + weighted.T @ sums
-    return float(jacobian.sum()) / 6.0, weighted.sum(0) / 24.0, second / 120.0
+    column = jacobian[:, None]
+    weighted = sums * column
+    corners, scaled = points.reshape(-1, 3), (points * column[:, None]).reshape(-1, 3)
+    second = scaled.T @ corners + weighted.T @ sums
+    return float(np.add.reduce(jacobian)) / 6.0, np.add.reduce(weighted) / 24.0, second / 120.0
 
 
 def patch_moments(corners: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

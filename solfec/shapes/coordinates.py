@@ -21,10 +21,9 @@ def points_of(values, name: str) -> np.ndarray:
 
 def check_size(values: np.ndarray, name: str) -> None:
     """Raise ValueError, naming the row, for coordinates that are not finite or too large to be multiplied."""
-    usable = np.abs(values) <= LARGEST
-    if usable.all():
+    if values.size == 0 or np.abs(values).max() <= LARGEST:
         return
-    row = int(np.argwhere(~usable)[0, 0])
+    row = int(np.argwhere(~(np.abs(values) <= LARGEST))[0, 0])
     if not np.isfinite(values).all():
         raise ValueError(f"'{name}' must be finite numbers; item {row} is not")
     raise ValueError(f"'{name}' must not exceed {LARGEST:g} in magnitude; item {row} does")

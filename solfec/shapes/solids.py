@@ -29,8 +29,8 @@ def hexahedron(corners: np.ndarray, volume: int, surfaces) -> Convex:
 def box(centre: np.ndarray, size: np.ndarray, volume: int, surfaces) -> Convex:
     """Box along the axes.  Boxes whose faces have the same surface identifiers share these faces; none of their corners needs checks, unless the box is thin or tiny."""
     corners = box_corners(centre, size)
-    edges = corners[6] - corners[0]
-    if not edges.min() > max(THIN * edges.max(), 1.0 / LARGEST):
+    edges = (corners[6] - corners[0]).tolist()
+    if not min(edges) > max(THIN * max(edges), 1.0 / LARGEST):
         return hexahedron(corners, volume, surfaces)
     check_size(corners, "vertices")
     return Convex([Polyhedron.trusted(corners, box_faces(tuple(surfaces)), volume)])
