@@ -50,15 +50,12 @@ class LowerPattern:
 
     def whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return columns of the whole matrix (indptr, indices), and for each entry its entry of the lower triangle."""
-        from scipy.sparse import csc_matrix  # slow to import
-
-        numbers = np.arange(1, len(self.indices) + 1, dtype=float)
-        lower = csc_matrix((numbers, self.indices, self.indptr), (self.size, self.size))
-        diagonal = lower.diagonal()
-        whole = (lower + lower.T).tocsc()
-        whole.sort_indices()
-        whole.setdiag(diagonal)
-        return whole.indptr, whole.indices, whole.data.astype(np.int64) - 1
+        row, column, number = self.indices, self.columns, np.arange(len(self.indices))
+        below = np.flatnonzero(row != column)
+        row, column = np.concatenate((row, column[below])), np.concatenate((column, row[below]))
+        order = np.lexsort((row, column))
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(column, minlength=self.size)))).astype(self.indptr.dtype)
+        return indptr, row[order], np.concatenate((number, below))[order]
 
     def graph(self) -> LowerPattern:
         """Return the pattern of nodes."""

@@ -1,6 +1,12 @@
-"""Convex hull of points (docs/language-objects.md, HULL), by Qhull on points scaled to the unit box."""
+"""Convex hull of points (docs/language-objects.md, HULL), by Qhull on points scaled to the unit box.
+
+Corners of boxes, and of other hexahedra with plane faces, are told by their order: most inputs list them as HEX takes them, and
+SciPy's Qhull takes 40 MB and, for a box, ten times as long.
+"""
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 
@@ -10,8 +16,14 @@ from .convex import Convex
 from .coordinates import points_of
 from .coplanar import COPLANAR, polygons
 from .identifiers import identifier
-from .polyhedron import FaceSet, Polyhedron
+from .polyhedron import FaceSet, Polyhedron, backwards
+from .solids import BOX_FACES, THIN
 from .vectors import cross
+
+OPPOSITE = [5, 3, 4, 1, 2, 0]  # face of a hexahedron that has none of the corners of each face
+ROWS = (0, 1, 3, 2, 4, 5, 7, 6)  # corners in the order of HEX among those in the order x, y, z: (0, 0, 0), (1, 0, 0), (0, 1, 0), ...
+LISTED = (BOX_FACES, tuple(tuple(ROWS[v] for v in face) for face in BOX_FACES))
+"""Faces of hexahedra with corners in the order of HEX, and in the order x, y, z."""
 
 FLAT = 1e-9  # relative extent below which points count as coincident, collinear or coplanar
 
@@ -47,6 +59,8 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
     if size == 0.0:
         raise SolfecError("HULL failed: all points coincide (they span a point)")
     scaled = (points - 0.5 * (lower + upper)) / size
+    if len(points) == 8 and (faces := hexahedron(scaled)) is not None:
+        return Convex([Polyhedron.trusted(points, face_set_of(faces, surface_id), volume_id)])
     tolerance = max(1e-12, min(epsilon / size, 1e-4))
     kept = distinct(scaled, tolerance)
     points, scaled = points[kept], scaled[kept]
@@ -60,6 +74,36 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
         tuple(tuple(number[v] for v in face) for face in faces), np.full(len(faces), surface_id, np.int32)
     )
     return Convex([Polyhedron.trusted(points[used], face_set, volume_id)])
+
+
+def hexahedron(points: np.ndarray) -> tuple[tuple[int, ...], ...] | None:
+    """Return the faces of a convex hexahedron of 8 corners of unit size in one of the `LISTED` orders, or in its mirror image; None: the points are no such corners.
+
+    Faces are plane within the tolerance of `hull_faces`. Every other corner lies well below them, so corners are distinct and no
+    two faces are coplanar.
+    """
+    for faces in LISTED:
+        listed = np.array(faces)
+        corners = points[listed]
+        normals = cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
+        length = np.sqrt((normals**2).sum(1))
+        if not length.min() > THIN**2:
+            continue
+        normals /= length[:, None]
+        height = np.einsum("fi,fvi->fv", normals, points[np.concatenate((listed, listed[OPPOSITE]), axis=1)] - corners[:, :1])
+        if not np.abs(height[:, :4]).max() <= COPLANAR:
+            continue
+        if height[:, 4:].max() < -THIN:
+            return faces
+        if height[:, 4:].min() > THIN:
+            return tuple(map(backwards, faces))
+    return None
+
+
+@lru_cache(maxsize=256)
+def face_set_of(faces: tuple[tuple[int, ...], ...], surface: int) -> FaceSet:
+    """Faces with one surface identifier, which hexahedra share."""
+    return FaceSet(faces, np.full(len(faces), surface, np.int32))
 
 
 def distinct(points: np.ndarray, tolerance: float) -> np.ndarray:

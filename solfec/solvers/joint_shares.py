@@ -100,6 +100,8 @@ def _in_loops(sides: np.ndarray, joint: np.ndarray, count: int) -> np.ndarray:
 
 def _elimination_order(sides: np.ndarray, count: int) -> np.ndarray:
     """Return the bodies of joints, neighbours near each other, and hubs, which have many neighbours, at the end."""
+    if not sides.size:
+        return np.zeros(0, int)
     from scipy.sparse import csr_matrix  # slow to import
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
