@@ -55,6 +55,7 @@ def elements(number: int, form: Form) -> dict:
 #: Arguments of Domain.insert_body of a body's number, and its scheme.
 KINDS: dict[str, tuple[Callable[[int], dict], Scheme | None]] = {
     "spheres": (ball, None),
+    "boxes": (cube, None),
     "cubes": (cube, None),
     "TL": (lambda number: elements(number, Form.TL), None),
     "BC implicit": (lambda number: elements(number, Form.BC), Scheme.DEF_LIM),
@@ -62,6 +63,7 @@ KINDS: dict[str, tuple[Callable[[int], dict], Scheme | None]] = {
 
 SCRIPTS = {  # of BODY commands, for body k at x, y
     "spheres": "BODY (solfec, 'RIGID', SPHERE ((x, y, 0.5), 0.5, 1, 1), bulk)",
+    "boxes": "BODY (solfec, 'RIGID', BOX ((x, y, 0.5), (1, 1, 1), 1, 1), bulk)",
     "cubes": "BODY (solfec, 'RIGID', HULL ([x,y,0, x+1,y,0, x+1,y+1,0, x,y+1,0, x,y,1, x+1,y,1, x+1,y+1,1, x,y+1,1], 1, 1), bulk)",
     "TL": "BODY (solfec, 'FINITE_ELEMENT', HEX ([x,y,0, x+1,y,0, x+1,y+1,0, x,y+1,0, x,y,1, x+1,y,1, x+1,y+1,1, x,y+1,1], "
     "2, 2, 2, 1, [1]*6), bulk, form = 'TL')",
@@ -177,7 +179,7 @@ def creation(kind: str, count: int) -> tuple[float, float]:
     from solfec import language
 
     with tempfile.TemporaryDirectory() as folder:
-        names = {name: language.load(name) for name in ("SOLFEC", "SURFACE_MATERIAL", "BULK_MATERIAL", "GRAVITY", "BODY", "SPHERE", "HULL", "HEX")}
+        names = {name: language.load(name) for name in ("SOLFEC", "SURFACE_MATERIAL", "BULK_MATERIAL", "GRAVITY", "BODY", "SPHERE", "BOX", "HULL", "HEX")}
         exec(HEAD.format(folder=folder), names)
         lines = f"for k in range ({count}):\n    x, y = {APART} * (k % 32), {APART} * (k // 32)\n    {SCRIPTS[kind]}\n"
         made = timed(exec, compile(lines, "script", "exec"), names)[0]
@@ -200,7 +202,7 @@ def main() -> None:
             print(f"{name:12s} {what}: call {call:.3f} ms, next step {step:+.3f}; alone {alone[what][0]:.3f} {alone[what][1]:+.3f}; "
                   f"beyond the body's own {sum(among[what]) - sum(alone[what]):.3f}", flush=True)
     for name in names:
-        made, step = creation(name, options.bodies)
+        made, step = np.median([creation(name, options.bodies) for _ in range(5)], axis=0)
         print(f"{name:12s} {options.bodies} bodies: {made:.3f} s, {options.bodies / made:.0f} a second; first step {step:.3f} s", flush=True)
 
 

@@ -134,3 +134,21 @@ def test_a_record_hands_its_newest_arrays_over_and_keeps_their_kind():
     copied = copy.deepcopy(record)
     copied.pairs, copied.boxes[0] = 4, 1.0
     assert record.pairs == 3 and not record.boxes.any()
+
+
+def test_a_row_that_is_appended_alone_has_the_values_of_one_among_many():
+    class Few(tables.Table):
+        COLUMNS = {"number": ((), "i4", -1), "point": ((3,), "f8", 0.5), "matrix": ((2, 2), "f8", 0.0)}
+
+    alone, among = Few(1), Few(1)
+    point, matrix = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
+    for number in range(3):
+        assert alone.append_row(number=number, point=point, matrix=matrix) == number
+        assert among.append(1, number=number, point=point[:, None], matrix=matrix[..., None]) == number
+    assert alone.append_row() == among.append() == 3
+    for name in Few.COLUMNS:
+        np.testing.assert_array_equal(alone.view(name), among.view(name))
+    assert (alone.edits, alone.n) == (among.edits, among.n) == (4, 4)
+    with pytest.raises(KeyError, match="Few has no columns .'numbers'"):
+        alone.append_row(numbers=1)
+    assert alone.n == 4

@@ -19,11 +19,12 @@ def points_of(values, name: str) -> np.ndarray:
     return points
 
 
-def check_size(values: np.ndarray, name: str) -> None:
+def check_size(values: np.ndarray | tuple, name: str) -> None:
     """Raise ValueError, naming the row, for coordinates that are not finite or too large to be multiplied."""
-    if values.size == 0 or np.abs(values).max() <= LARGEST:
+    sizes = np.abs(values)
+    if sizes.max(initial=0.0) <= LARGEST:  # never if a number is NaN
         return
-    row = int(np.argwhere(~(np.abs(values) <= LARGEST))[0, 0])
+    row = int(np.argwhere(~(sizes <= LARGEST))[0, 0])
     if not np.isfinite(values).all():
         raise ValueError(f"'{name}' must be finite numbers; item {row} is not")
     raise ValueError(f"'{name}' must not exceed {LARGEST:g} in magnitude; item {row} does")

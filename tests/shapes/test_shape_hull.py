@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sample_shapes import cube
 
 from solfec.shapes.characteristics import characteristics
-from solfec.shapes.hull import hull
+from solfec.shapes.hull import hexahedron, hull
 
 DATA = Path(__file__).parents[1] / "data" / "shapes" / "convex_hull.json.gz"
 CASES = json.loads(gzip.decompress(DATA.read_bytes()))["cases"]
@@ -150,3 +150,63 @@ def test_hull_contains_its_points_and_is_convex_and_closed(seed, count, exponent
     edges = [e for f in polyhedron.faces for e in zip(f, f[1:] + f[:1])]
     assert len(set(edges)) == len(edges)
     assert {(b, a) for a, b in edges} == set(edges)
+
+
+ORDERS = {  # of corners of a unit cube
+    "HEX": [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)],
+    "x, y, z": [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)],
+    "z, y, x": [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)],  # their mirror image
+}
+
+
+def wedge(order: str, turn: np.ndarray, taper: float) -> np.ndarray:
+    """Corners of a turned box that gets narrower to its top: its faces stay plane."""
+    corners = np.array(ORDERS[order], float) - 0.5
+    corners[:, :2] *= 1.0 - taper * (corners[:, 2:] + 0.5)
+    return (corners * (1.0, 2.0, 0.5)) @ turn.T + 3.0
+
+
+def outlines(polyhedron) -> set:
+    """Faces as coordinates, from their least corner on."""
+    faces = set()
+    for face in polyhedron.faces:
+        corners = [tuple(corner) for corner in polyhedron.vertices[list(face)].tolist()]
+        first = corners.index(min(corners))
+        faces.add(tuple(corners[first:] + corners[:first]))
+    return faces
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**31), st.floats(0.0, 0.9))
+def test_a_listed_hexahedron_has_the_faces_that_qhull_finds(order, seed, taper):
+    random = np.random.default_rng(seed)
+    corners = wedge(order, np.linalg.qr(random.normal(size=(3, 3)))[0], taper)
+    assert hexahedron(corners) is not None
+    shuffled = corners[[0, 6, 3, 5, 1, 7, 2, 4]]
+    assert hexahedron(shuffled) is None, "these go to Qhull"
+    (listed,), (found,) = hull(corners).polyhedra, hull(shuffled).polyhedra
+    assert outlines(listed) == outlines(found)
+
+
+def bent(corner: int, by) -> np.ndarray:
+    corners = np.array(ORDERS["HEX"], float)
+    corners[corner] += by
+    return corners
+
+
+@pytest.mark.parametrize(
+    "corners",
+    [bent(6, (0, 0, 1e-6)), bent(6, (-0.6, -0.6, -0.6)), bent(6, (0, -1, 0)), np.array(ORDERS["HEX"]) * (1, 1, 1e-4), bent(5, (0.5, 0.5, 0))],
+    ids=["warped", "not convex", "two corners in one place", "thin", "crossed"],
+)
+def test_eight_points_that_are_no_hexahedron_are_told_from_one(corners):
+    assert hexahedron(np.asarray(corners, float)) is None
+
+
+def test_hexahedra_of_one_hull_each_do_not_share_what_they_change():
+    corners = np.array(ORDERS["HEX"], float)
+    (one,), (two,) = hull(corners, 1, 2).polyhedra, hull(corners + 5.0, 1, 2).polyhedra
+    two.scale(np.array([-1.0, 1.0, 1.0]))
+    assert signed_heights(one)[0].max() <= 1e-12 and signed_heights(two)[0].max() <= 1e-12
+    assert hull(corners, 1, 3).polyhedra[0].surfaces.tolist() == [3] * 6 and one.surfaces.tolist() == [2] * 6
