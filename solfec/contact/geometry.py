@@ -82,7 +82,7 @@ class AdjacencyTable(Table):
     POINTS_INTO = {"primitive": "PrimitiveTable"}
 
 
-OF_SHAPES = ("kind", "volume_id", "surface", "radius", "vertex_count", "face_count", "outer_count", "adjacent_count")  # columns as shapes have them
+OF_SHAPES = ("kind", "volume_id", "surface", "radius", "vertex_count", "face_count", "outer_count", "adjacent_count")  # columns as shapes have them; their fill value is zero
 OF_ELLIPSOIDS = ("radii", "orientation", "axes")  # columns that are the same in all other primitives
 
 
@@ -130,9 +130,9 @@ class PrimitiveTable(Table):
             columns.update(radii=shape.radii, orientation=shape.orientation, axes=shape.orientation * shape.radii)
             columns.update((name, getattr(shape, name) + first) for name, first in pointers.items())
             self.append(count, body=body_row, deforming=int(deforming), number=np.arange(count), **columns)
-        else:  # as most bodies have; numbers set rows faster than arrays
-            row = {name: column.item() for name, column in columns.items()}
-            row.update((name, getattr(shape, name).item() + first) for name, first in pointers.items())
+        else:  # as most bodies have; numbers set rows faster than arrays, and zeros are there already
+            row = {name: number for name, column in columns.items() if (number := column.item())}
+            row.update([(name, getattr(shape, name).item() + first) for name, first in pointers.items()])
             self.append_row(body=body_row, deforming=int(deforming), orientation=IDENTITY, **row)
 
     def _idle_from(self, first: int) -> Collection[str]:

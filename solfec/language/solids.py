@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 
 from ..shapes import solids
-from ..shapes.coordinates import check_size
+from ..shapes.coordinates import check_point, check_size
 from . import checks
 from .checks import BadValue, command
 from .hints import Integers, Vector
@@ -204,10 +204,10 @@ def sides_of(value, least: int, most: int) -> int:
 
 def point_of(value, name: str) -> np.ndarray:
     """Check a point that geometry can use."""
-    point = np.array(checks.vector(value, name))
+    point = checks.vector(value, name)
     with refused():
-        check_size(point, name)
-    return point
+        check_point(point, name)
+    return np.array(point)
 
 
 def sizes_of(value, name: str) -> np.ndarray:

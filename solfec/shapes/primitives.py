@@ -158,11 +158,11 @@ def new_mesh_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, d
         upright(mesh.nodes, topology.element_ptr, topology.element_nodes, turn=False)
         topology.passed.add("upright")
     warn_of_concave(mesh.nodes, topology)
-    if not whole:  # faces depend on how they warp
+    if not whole and (np.abs(fold_sines(mesh.nodes, topology.face_nodes[topology.face_nodes[:, 3] >= 0])) > WARPED).any():
         return split_columns(mesh, whole)
-    if whole not in topology.shared:
-        topology.shared[whole] = split_columns(mesh, whole)
-    return topology.shared[whole]
+    if True not in topology.shared:  # no face is split
+        topology.shared[True] = split_columns(mesh, True)
+    return topology.shared[True]
 
 
 def split_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict]:
@@ -230,10 +230,7 @@ def split_warped(nodes: np.ndarray, face_nodes: np.ndarray, limit: float = WARPE
     table[:, 0] = face_nodes
     quads = np.flatnonzero(face_nodes[:, 3] >= 0)
     a, b, c, d = face_nodes[quads].T
-    p, q, r, s = nodes[a], nodes[b], nodes[c], nodes[d]
-    one, two = unit_normals(p, q, r), unit_normals(p, r, s)
-    fold = cross(one, two)
-    sine = np.sqrt((fold**2).sum(1)) * np.sign((fold * (p - r)).sum(1))
+    sine = fold_sines(nodes, face_nodes[quads])
     for rows, triangles in ((sine > limit, ((a, b, c), (a, c, d))), (sine < -limit, ((a, b, d), (b, c, d)))):
         for slot, triangle in enumerate(triangles):
             table[quads[rows], slot, :3] = np.stack(triangle, 1)[rows]
@@ -241,6 +238,13 @@ def split_warped(nodes: np.ndarray, face_nodes: np.ndarray, limit: float = WARPE
     present = table >= 0
     counts = present.sum(2)
     return table[present], counts[counts > 0].astype(np.int32), (counts > 0).sum(1)
+
+
+def fold_sines(nodes: np.ndarray, quads: np.ndarray) -> np.ndarray:
+    """Sines of the angles between the triangles (a, b, c) and (a, c, d) of quadrilaterals; positive where c-a is a ridge that is to stay."""
+    p, q, r, s = (nodes[quads[:, k]] for k in range(4))
+    fold = cross(unit_normals(p, q, r), unit_normals(p, r, s))
+    return np.sqrt((fold**2).sum(1)) * np.sign((fold * (p - r)).sum(1))
 
 
 def unit_normals(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:

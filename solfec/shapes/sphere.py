@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from ..errors import SolfecWarning
-from .coordinates import LARGEST, check_size
+from .coordinates import check_point
 from .identifiers import identifier
 
 
@@ -36,9 +36,8 @@ class Sphere:
         self.radius = float(radius)
         if self.centre.shape != (3,):
             raise ValueError("'center' must be three numbers")
-        check_size(self.centre, "center")
-        if not self.radius <= LARGEST:
-            check_size(np.array([self.radius]), "radius")
+        check_point(self.centre.tolist(), "center")
+        check_point([self.radius], "radius")
         if self.radius <= 0.0:
             raise ValueError(f"'radius' of a sphere must be positive, not {self.radius:g}")
         self.volume_id = identifier(volume_id, "volid")
