@@ -16,7 +16,6 @@ from .. import _kernels
 from ..kinds import PrimitiveKind
 from ..tables import Gaps, Table, starts
 
-
 IDENTITY = np.eye(3)
 
 
