@@ -72,8 +72,9 @@ def prepare(domain, kind: BodyKind, shapes: list, material: BulkMaterial, label:
     _check_material(kind, material)
     if kind == BodyKind.PSEUDO_RIGID:  # the only kind with curved primitives that may touch itself
         adjoin_overlapping(shape, domain.epsilon)
-    with named(identifier, label):
-        mesh, shapes = _finite_elements(kind, shapes, shape, material, form, mesh, base)
+    if kind == BodyKind.FINITE_ELEMENT or mesh is not None or base is not None:
+        with named(identifier, label):
+            mesh, shapes = _finite_elements(kind, shapes, shape, material, form, mesh, base)
     tensor = material.density * euler
     if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
         tensor = (tensor[0, 0] + tensor[1, 1] + tensor[2, 2]) * IDENTITY - tensor

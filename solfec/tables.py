@@ -303,9 +303,10 @@ class Table:
 
     def _room(self, end: int, names: Collection[str]) -> dict[str, np.ndarray]:
         """Make room for rows before `end`, which hold fill values then; return the columns, KeyError if any of `names` is none."""
-        if not names <= self.COLUMNS.keys():
+        if names and not names <= self.COLUMNS.keys():
             raise KeyError(f"{type(self).__name__} has no columns {sorted(names - self.COLUMNS.keys())}")
-        self.reserve(end)
+        if end > self.capacity:
+            self.reserve(end)
         self.edits += 1
         columns = vars(self)
         if not self.REFILLED:

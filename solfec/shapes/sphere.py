@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from ..errors import SolfecWarning
-from .coordinates import check_point
+from .coordinates import LARGEST, check_point
 from .identifiers import identifier
 
 
@@ -37,7 +37,8 @@ class Sphere:
         if self.centre.shape != (3,):
             raise ValueError("'center' must be three numbers")
         check_point(self.centre.tolist(), "center")
-        check_point([self.radius], "radius")
+        if not self.radius <= LARGEST:
+            check_point([self.radius], "radius")
         if self.radius <= 0.0:
             raise ValueError(f"'radius' of a sphere must be positive, not {self.radius:g}")
         self.volume_id = identifier(volume_id, "volid")
