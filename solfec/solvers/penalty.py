@@ -12,11 +12,10 @@ from ..kinds import RowKind
 from . import merit, parameters
 from .constraint_solver import ConstraintSolver
 from .gauss_seidel import GaussSeidelSolver
-from .local_dynamics import LocalDynamics, mask_of
+from .local_dynamics import LocalDynamics
 from .report import SolverReport
 
 VARIANTS = ("IMPLICIT", "EXPLICIT")
-UNMEASURED = mask_of([RowKind.SPRING_DASHPOT, RowKind.OPEN])  # rows whose residual is zero, if open contacts have no reaction
 
 
 class PenaltySolver(ConstraintSolver):
@@ -70,9 +69,9 @@ class PenaltySolver(ConstraintSolver):
 
     def _residual(self, local: LocalDynamics) -> float:
         """Return the residual in the laws that other solvers solve, with U = B + W R of all reactions."""
-        rows = local.rows
-        kind = rows.kind[: local.n]
-        if UNMEASURED[kind].all() and not rows.R[:, np.flatnonzero(kind == RowKind.OPEN)].any():
+        rows, kind = local.rows, local.rows.kind[: local.n]
+        idle = kind == RowKind.OPEN
+        if (idle | (kind == RowKind.SPRING_DASHPOT)).all() and not rows.R[:, np.flatnonzero(idle)].any():  # such rows have no residual
             rows.merit[: local.n] = rows.residual[: local.n] = 0.0
             return 0.0
         if self._velocities.shape[1] != rows.capacity:

@@ -60,7 +60,9 @@ def test_a_pebble_rests_on_a_slab_of_a_hundred_metres():
     BODY(model, "OBSTACLE", box(-50, -50, -10, 50, 50, 0), bulk)
     pebble = BODY(model, "RIGID", box(17, 23, 1e-3, 17.01, 23.02, 0.011), bulk)
     RUN(model, AUTO_SOLVER(), 0.1)
-    assert pebble.conf[11] == pytest.approx(0.005, abs=2e-6) and fastest(model) < 1e-7
+    assert pebble.conf[11] == pytest.approx(0.005, abs=2e-6)
+    spin, speed = np.linalg.norm(pebble.velo[:3]), np.linalg.norm(pebble.velo[3:])
+    assert speed + spin * np.linalg.norm((0.005, 0.01, 0.005)) < 2e-8  # of a corner: 1E-6 of the speeds that gravity gives four contacts in a step
     assert len(contacts(model)) == 4
 
 
