@@ -1,5 +1,6 @@
 """A run in which bodies come and go takes no more memory or files than its present bodies need."""
 
+import gc
 import os
 
 import pytest
@@ -26,6 +27,7 @@ def shape_of(number: int):
 
 def run_with_births_and_deaths(steps: int, path: str) -> tuple[list[float], list[int]]:
     """Memory and open files after every tenth part of a run with a birth and a death every other step."""
+    gc.collect()  # closes files of models of earlier tests
     solfec = s.SOLFEC("DYNAMIC", 1e-3, path)
     material = s.BULK_MATERIAL(solfec, young=1e6, density=1e3)
     s.SURFACE_MATERIAL(solfec, friction=0.3)
