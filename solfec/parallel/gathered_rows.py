@@ -14,6 +14,7 @@ from ..constraints.table import ConstraintTable
 from ..kinds import RowKind
 from ..solvers.assembly import assemble_blocks, is_stored
 from ..solvers.local_dynamics import NO_ROWS, LocalDynamics
+from ..solvers.other_processes import NO_OTHERS, NoOthers
 from ..tables import ranges
 from .part import Part, is_implicit
 
@@ -129,10 +130,13 @@ class GatheredRows(LocalDynamics):
     ----------
     whole : Domain
         The whole model, whose bodies have the triples that the rows act on; it need not be up to date.
+    others : NoOthers
+        Processes that have other rows of the same problem.
     """
 
-    def __init__(self, whole):
+    def __init__(self, whole, others: NoOthers = NO_OTHERS):
         super().__init__()
+        self.others = others
         self.bodies, self.materials, self.constraints = whole.bodies, whole.surface_materials, ConstraintTable()
         self.constraints.functions = whole.constraints.functions
 
@@ -169,16 +173,13 @@ class GatheredRows(LocalDynamics):
         self._take_constraints(several, where, keys)
         self._find_held(np.count_nonzero(self.rows.kind[: self.n] == RowKind.HELD))
         self._attach()
-        self._agree()
+        self.others.agree(self)
         self.stored = coupled or is_stored(self)
         if coupled:
             self._take_blocks(several, places)
         elif self.stored:
             assemble_blocks(self, laying_out=True, adding=True)
         return places
-
-    def _agree(self) -> None:
-        """Agree with other processes on numbers of all rows; these are all."""
 
     def _take_entries(self, several: list[PackedRows], where: np.ndarray) -> None:
         """Take the operators of rows."""

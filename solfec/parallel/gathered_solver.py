@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kinds import RowKind
 from ..solvers import contradictory_rows, diagnosis, supports
+from ..solvers.assembly import assemble_blocks, is_stored
 from ..solvers.auto import AutoSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
+from ..solvers.other_processes import NO_OTHERS
 from ..solvers.report import SolverReport
-from .gathered_rows import Gathering
-from .island_rows import IslandRows, homes_of_islands
+from .gathered_rows import GatheredRows, Gathering
+from .island_rows import OtherProcesses, homes_of_islands
 from .part import Part, is_implicit
 from .part_sweeps import PartSweeps
 
@@ -90,7 +93,7 @@ class GatheredSolver(PartSweeps):
 
 
 class IslandSolver(GatheredSolver):
-    """AUTO_SOLVER: each process solves the islands of which it has most rows.
+    """AUTO_SOLVER: each process solves the islands of which it has most rows, where they are if none crosses to another process.
 
     If the whole step needs sweeps, one process makes them.
     """
@@ -99,23 +102,46 @@ class IslandSolver(GatheredSolver):
 
     def __init__(self, part: Part, settings: AutoSolver, told: set[str], whole):
         super().__init__(part, settings, told, whole)
-        self._islands = Gathering(part, whole, IslandRows(whole, part.world, part.driven.size > 0))
+        self._others = OtherProcesses(part.world, part.driven.size > 0)
+        self._islands = Gathering(part, whole, GatheredRows(whole, self._others))
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
-        islands, given = self._islands, self.given
         self._regard_all(local)
         self._find_rows(local)
-        islands.collect(local, self.counted, self.held, given.stored_form, homes_of_islands(self.part, self.whole.bodies, self.ends, self.counted))
-        report = given.by_islands(islands.rows)
+        report = self._solve_where_rows_are(local) if self._has_no_seams() else self._solve_at_homes(local)
         if report is None:
             report = self._solve_together(local)
-            self._leave_to_others(local)
-            return report
-        self._take(local, islands.mine, islands.spread(results_of(islands.rows), NUMBERS))
-        self._leave_to_others(local)
-        if report.status != "OK":
+        elif report.status != "OK":
             self._all.collect(local, self.counted, self.held, False)  # so that messages can name any row
+        self._leave_to_others(local)
+        return report
+
+    def _has_no_seams(self) -> bool:
+        """Whether no row acts on moving bodies of several processes, so that no island does."""
+        seams = self.counted.size < self.held.size or self.part.sprung  # springs of Python functions read the whole model
+        return self.part.world.largest(np.array([float(seams)]))[0] == 0.0
+
+    def _solve_where_rows_are(self, local) -> SolverReport | None:
+        """Solve the islands of this process, which has all of their rows; rows on copies of bodies alone do nothing."""
+        local.rows.kind[self._foreign(local)] = RowKind.OPEN
+        local.others, local.form = self._others, self.given.stored_form
+        try:
+            self._others.agree(local, self.counted)
+            local.stored = is_stored(local)
+            if local.stored:
+                assemble_blocks(local, laying_out=True, adding=True)
+            return self.given.by_islands(local)
+        finally:
+            local.others = NO_OTHERS
+
+    def _solve_at_homes(self, local) -> SolverReport | None:
+        """Solve each island in the process that counts most of its rows."""
+        islands, given = self._islands, self.given
+        islands.collect(local, self.counted, self.held, given.stored_form, homes_of_islands(self.part, self.whole.bodies, self.ends, self.counted))
+        report = given.by_islands(islands.rows)
+        if report is not None:
+            self._take(local, islands.mine, islands.spread(results_of(islands.rows), NUMBERS))
         return report
 
     def _solve_gathered(self, rows) -> SolverReport:

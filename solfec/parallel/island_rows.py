@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 
-from ..solvers.local_dynamics import NO_VELOCITY, survey_rows
+from ..solvers.local_dynamics import NO_ROWS, NO_VELOCITY
 from ..solvers.other_processes import NoOthers
-from ..tables import opened
 from .communicator import Communicator
-from .gathered_rows import GatheredRows
 from .part import Part
 from .part_sweeps import measured
 from .sums import ordered_nowhere
@@ -57,7 +55,24 @@ class OtherProcesses(NoOthers):
     """
 
     def __init__(self, world: Communicator, driven: bool):
-        self.world, self._driven = world, driven
+        self.world, self._driven, self._rows, self._counted = world, driven, 0, NO_ROWS
+
+    def agree(self, local, counted: np.ndarray | None = None) -> None:
+        self._counted = np.arange(local.n) if counted is None else counted
+        self._rows, local.visits = self.world.total(np.array([self._counted.size, local.visits], np.int64)).tolist()
+
+    def total(self, here: int) -> int:
+        return self._rows
+
+    def surveyed(self, local, present: int, counts: list[int], sizes: list[float]) -> tuple[int, list[float]]:
+        rows, counted = local.rows, self._counted
+        found = self.world.largest((present >> KINDS & 1).astype(float)) > 0.0
+        counts = self.world.total(np.array(counts, np.int64)).tolist()
+        squares = np.array([(rows.B[:, counted] ** 2).sum(axis=0), (rows.free[:, counted] ** 2).sum(axis=0)])
+        drives = rows.driving[counted] > 0
+        squares[0] += np.where(drives, squares[1], 0.0)  # as in survey_rows (fortran/solvers/reduced_form.f90)
+        norms = np.sqrt(ordered_nowhere(np.concatenate([np.where(drives, 0.0, squares), np.where(drives, squares, 0.0)]), self.world)).tolist()
+        return sum(1 << kind for kind in np.flatnonzero(found).tolist()), [size_of(counts[k], norms[2 * k :][:2]) for k in range(2)]
 
     def any(self, here: bool) -> bool:
         return bool(self.world.largest(np.array([float(here)]))[0])
@@ -73,49 +88,9 @@ class OtherProcesses(NoOthers):
         return np.concatenate(self.world.gathered(columns), axis=1)
 
     def measured(self, local, report) -> None:
-        report.merit, report.residual = measured(local, np.arange(local.n), self._driven, False, self.world)
+        report.merit, report.residual = measured(local, self._counted, self._driven, False, self.world)
 
 
-class IslandRows(GatheredRows):
-    """Local dynamics of the islands that one of several processes solves.
-
-    Parameters
-    ----------
-    whole : Domain
-        The whole model of this process.
-    world : Communicator
-    driven : bool
-        Whether constraints move obstacles.
-    """
-
-    def __init__(self, whole, world: Communicator, driven: bool):
-        super().__init__(whole)
-        self._world, self._total = world, 0
-        self.others = OtherProcesses(world, driven)
-
-    @property
-    def total(self) -> int:
-        return self._total
-
-    def _agree(self) -> None:
-        """Sum up numbers of rows, and of the blocks of W, of all processes."""
-        self._total, self.visits = self._world.total(np.array([self.n, self.visits], np.int64)).tolist()
-
-    def survey(self) -> tuple[int, tuple[float, float]]:
-        """Return kinds and sizes of the rows of all processes (LocalDynamics.survey)."""
-        rows, n = self.rows, self.n
-        present, *counts, _, _, status = survey_rows(self.handles, n, NO_VELOCITY)
-        opened(status)
-        found = self._world.largest((present >> KINDS & 1).astype(float)) > 0.0
-        counts = self._world.total(np.array(counts, np.int64)).tolist()
-        squares = np.array([(rows.B[:, :n] ** 2).sum(axis=0), (rows.free[:, :n] ** 2).sum(axis=0)])
-        drives = rows.driving[:n] > 0
-        squares[0] += np.where(drives, squares[1], 0.0)  # as in survey_rows (fortran/solvers/reduced_form.f90)
-        norms = np.sqrt(ordered_nowhere(np.concatenate([np.where(drives, 0.0, squares), np.where(drives, squares, 0.0)]), self._world)).tolist()
-        kinds = sum(1 << kind for kind in np.flatnonzero(found).tolist())
-        return kinds, tuple(self._size(counts[driving], norms[2 * driving :][:2]) or self._asked_size(driving) for driving in (False, True))
-
-    @staticmethod
-    def _size(count: int, norms: list[float]) -> float:
-        """Return the size of `count` rows as `survey_rows` does, from their norms in all processes."""
-        return next((size for size in norms if not size < NO_VELOCITY), 0.0) if count else 1.0
+def size_of(count: int, norms: list[float]) -> float:
+    """Return the size of `count` rows as `survey_rows` does, from their norms in all processes."""
+    return next((size for size in norms if not size < NO_VELOCITY), 0.0) if count else 1.0

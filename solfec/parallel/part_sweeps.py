@@ -93,11 +93,16 @@ class PartSweeps(ConstraintSolver):
         """Let contacts on copies alone keep their cohesion: others have their reactions, and tell where cohesion ends (`Part.end_bonds`)."""
         if not self.part.bonding:
             return
-        foreign = np.ones(local.n, bool)
-        foreign[self.held] = False
-        rows = np.flatnonzero(foreign[: local.contacts])
+        rows = self._foreign(local)
+        rows = rows[rows < local.contacts]
         local.rows.lost[rows] = 0
         local.rows.kind[rows[local.rows.kind[rows] == RowKind.COHESIVE]] = RowKind.OPEN  # whose damage does not grow
+
+    def _foreign(self, local) -> np.ndarray:
+        """Return the rows on copies of bodies alone."""
+        foreign = np.ones(local.n, bool)
+        foreign[self.held] = False
+        return np.flatnonzero(foreign)
 
     def share(self, local) -> None:
         """Give redundant joints reactions of least norm: one process gets the rows of all joints in loops."""

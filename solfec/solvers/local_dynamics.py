@@ -200,7 +200,7 @@ class LocalDynamics:
     @property
     def total(self) -> int:
         """Number of rows in all processes."""
-        return self.n
+        return self.others.total(self.n)
 
     @property
     def half_step(self) -> float:
@@ -290,8 +290,9 @@ class LocalDynamics:
 
         The size is the norm of B; if it is zero, that of B less prescribed velocities, or 1.  Velocities below `NO_VELOCITY` count as zero.
         """
-        present, _, _, size, driven_size, status = survey_rows(self.handles, self.n, NO_VELOCITY)
+        present, *counts, size, driven_size, status = survey_rows(self.handles, self.n, NO_VELOCITY)
         opened(status)
+        present, (size, driven_size) = self.others.surveyed(self, present, counts, [size, driven_size])
         return present, (size or self._asked_size(False), driven_size or self._asked_size(True))
 
     def peels(self) -> bool:

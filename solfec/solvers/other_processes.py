@@ -8,6 +8,17 @@ import numpy as np
 class NoOthers:
     """One process has all rows."""
 
+    def agree(self, local, counted: np.ndarray | None = None) -> None:
+        """Count the rows, and the blocks of W, of all processes, before a solution; `counted`: rows here that are not copies of others' (default: all)."""
+
+    def total(self, here: int) -> int:
+        """Return the number of rows in all processes; `here` are those of this one."""
+        return here
+
+    def surveyed(self, local, present: int, counts: list[int], sizes: list[float]) -> tuple[int, list[float]]:
+        """Return the kinds and sizes of the rows in all processes, from those here (LocalDynamics.survey)."""
+        return present, sizes
+
     def any(self, here: bool) -> bool:
         """Return whether a statement is true of rows in any process."""
         return bool(here)

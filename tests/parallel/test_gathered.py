@@ -171,6 +171,38 @@ def test_processes_solve_islands_of_their_own():
     assert outcomes[0] == outcomes[1] == outcomes[2] == found(solver) and solver.islands > 6
 
 
+def towers():
+    """Towers apart from one another, near enough for processes to have copies of whole ones; tops hang on joints, and a ball rolls on each."""
+    scene = Scene()
+    scene.box((6, 0, -0.5), (8, 4, 0.5), kind="OBSTACLE")
+    for tower in range(6):
+        x = 0.45 * tower
+        boxes = [scene.box((x, 0, 0.2 + 0.401 * k), (0.2, 0.2, 0.2), velocity=(0.1 * tower, 0.2, 0)) for k in range(3)]
+        HINGE(boxes[2], boxes[1], (x, 0.2, 0.8), Z)
+        scene.ball((x + 0.02, 0, 1.31), velocity=(0, 0, -1))
+    return scene.model
+
+
+def test_islands_that_no_process_shares_are_solved_where_they_are():
+    model = towers()
+    model.surface_materials.rolling_length[0] = 0.01
+    alone, solver = copy.deepcopy(model), AutoSolver()
+    serial_run = serial(alone, 30, solver)
+    assert rounded(course(model, 3, 30, make=AutoSolver)[0], model) == rounded(serial_run, model)
+    copies = [copy.deepcopy(model) for _ in range(3)]
+
+    def program(world):
+        made = AutoSolver()
+        run = Divided(copies[world.rank], world, made, Balance(), NOTHING)
+        for _ in range(30):
+            run.advance()
+        return run._solver._islands.rows.n, run._solver.counted.size, run.part.model.local_dynamics.n, found(made)
+
+    travelled, counted, present, outcomes = zip(*spmd(3, program))
+    assert travelled == (0, 0, 0) and sum(counted) == alone.local_dynamics.n < sum(present)
+    assert outcomes[0] == outcomes[1] == outcomes[2] and outcomes[0][:2] == found(solver)[:2]
+
+
 def test_steps_that_need_sweeps_are_swept_in_one_process():
     """Springs whose force grows with the velocity cannot be replaced by joints: the step is swept as a whole."""
     scene = Scene()
