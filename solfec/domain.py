@@ -133,6 +133,7 @@ class Domain:
         self._changed: list[int] = []  # bodies of the last of these changes, as far as bodies are known
         self.deformable = True  # whether any body may bound the time step
         self._standing = READY
+        self._in_progress = _StepInProgress(self)
         self.step_kept = False  # whether explicit bodies may not lower the step
         self.touched = False  # whether the user has pulled bodies by hand, in the viewer
         self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
@@ -179,8 +180,9 @@ class Domain:
         try:
             self.settle()
             step_limit.limit_step(self, elsewhere)
-            self.sleeping.before_step()
-            self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
+            if self.sleeping.on:
+                self.sleeping.before_step()
+            self._impacts = self.dynamic and elsewhere.matters(self.constraints.user_count > 0) and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
         except BaseException:
             self._standing = READY
             raise
@@ -189,7 +191,7 @@ class Domain:
 
     def step_in_progress(self) -> _StepInProgress:
         """Make errors of a phase break off the model: its bodies stand in the midst of a step."""
-        return _StepInProgress(self)
+        return self._in_progress
 
     @contextmanager
     def step_of_parts(self) -> Iterator[None]:
@@ -219,8 +221,10 @@ class Domain:
         self.friction_energy += works[1]
         self.sparsified = self._time_step.detection.removed
         elsewhere.end_motion()
-        self._finish_joints(elsewhere)
-        self.sleeping.after_step()
+        if elsewhere.matters(self.constraints.user_count > 0):
+            self._finish_joints(elsewhere)
+        if self.sleeping.on:
+            self.sleeping.after_step()
         self.fractures.look(self)
         self._remove_overloaded_and_lost(elsewhere)
         if self.cracks.of_body and (opening := elsewhere.opening(fragments.opening_cracks(self))):

@@ -86,8 +86,6 @@ class Sleeping:
 
     def before_step(self) -> None:
         """Wake what loads, materials and functions disturb in the step that begins."""
-        if not self.on:
-            return
         model, loads = self.model, self.model.loads
         table = model.surface_materials
         materials = [getattr(table, name)[..., : table.n].tobytes() for name in table.COLUMNS]
@@ -110,7 +108,7 @@ class Sleeping:
 
     def within_step(self) -> None:
         """Wake islands that detection has found in contact with what moves, and predict their motion in the step."""
-        if not (self.on and self.any_asleep):
+        if not self.any_asleep:
             return
         model = self.model
         held, left, woken = self._wake((), within=True)
@@ -125,8 +123,6 @@ class Sleeping:
 
     def after_step(self) -> None:
         """Count steps of rest, and let islands sleep that have rested for long enough."""
-        if not self.on:
-            return
         model = self.model
         bodies, constraints = model.bodies, model.constraints
         fall = model.step * float(np.linalg.norm(model.loads.gravity))

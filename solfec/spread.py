@@ -174,7 +174,7 @@ class Spread(Divided):
     def collect(self) -> SpreadFrame | None:
         """Return a frame in process 0; in others send what process 0 writes, and return None."""
         settings, margin = self.whole.settings, None
-        if settings.follows_speed:
+        if settings.chooses_margin:
             margin = float(self.world.largest(np.array([settings.margin]))[0]) if self.whole.step_number else self._margin
         frame = SpreadFrame(self.part, self.world, margin)
         if self.world.rank == 0:

@@ -67,11 +67,13 @@ class TimeStep:
     def predict(self, elsewhere: Elsewhere = NOWHERE) -> None:
         """Move bodies by half a step, compute free velocities u*, and what the user's constraints prescribe."""
         model, spent = self.model, self.timings
-        self._choose_supports()
+        if not model.dynamic:
+            self._choose_supports()
         self._integration.predict(model.bodies, model.loads, model.time, model.step)
         elsewhere.end_prediction()
         spent.end("TIMINT")
-        user.update(model.constraints, model.bodies, model.time + model.step, model.step, elsewhere)
+        if elsewhere.matters(model.constraints.user_count > 0):
+            user.update(model.constraints, model.bodies, model.time + model.step, model.step, elsewhere)
         spent.end("CONUPD")
 
     def detect(self) -> None:
@@ -88,7 +90,8 @@ class TimeStep:
             crack_bonds.bond(model)
         if model.bodies.finite_elements.count:
             element_points.refer_contacts(model)
-        model.sleeping.within_step()
+        if model.sleeping.on:
+            model.sleeping.within_step()
         spent.end("CONDET")
 
     def assemble(self, stored_form: bool | int | None, colouring: str, elsewhere: Elsewhere = NOWHERE) -> None:
@@ -115,7 +118,8 @@ class TimeStep:
         elif model.constraints.user_count:
             model.shares.share(model.local_dynamics)
         elsewhere.begin_motion(model.bodies)
-        self._release_supports()
+        if not model.dynamic:
+            self._release_supports()
         if model.cracks.of_body:
             model.cracks.average(model)
         self._integration.correct(model.bodies, model.step)
@@ -150,8 +154,6 @@ class TimeStep:
     def _choose_supports(self) -> None:
         """Add supports to matrices, if there are any, before matrices are made."""
         model = self.model
-        if model.dynamic:
-            return
         for solver in present_implicit(model.bodies, within_step(model.bodies)).elements:
             if not solver.linear and bool(solver.supports) != (model.constraints.user_count > 0):
                 solver.supports = SupportStiffness(solver, model) if model.constraints.user_count else None
@@ -159,8 +161,6 @@ class TimeStep:
     def _release_supports(self) -> None:
         """Correct the reactions of supports by their spring forces."""
         model = self.model
-        if model.dynamic:
-            return
         for solver in present_implicit(model.bodies, within_step(model.bodies)).elements:
             if solver.supports:
                 solver.supports.release()

@@ -45,7 +45,7 @@ contains
   !>
   !> The work space holds afterwards: `known`, the number of known pairs that were evaluated; `found` and `guesses`, the numbers of new
   !> pairs that were evaluated and of their degenerate contacts; `removed`, new contacts that sparsification removed; `cohesive`,
-  !> whether some contact has cohesion; `first_new`, the first new row; `present_flags`, a sum of flags of self-contact.
+  !> whether some contact has cohesion; `first_new`, the first new row; `present_flags`, a sum of flags of self-contact; `fresh`, 0.
   !>
   !>   handles        of detection's tables, see `open_detection`
   !>   first, last    rows first <= k < last are contacts
@@ -139,6 +139,7 @@ contains
       if (count > 0) call evaluate_pairs(tables, run, count, excluded)
       if (run%error /= 0 .or. run%outcome /= done) return
       if (run%patched == manifold_points) call hide_edges(tables, run)
+      work%fresh = 0
       if (run%left == work%first_new) return
       call sparsify_rows(run%first, work%first_new, run%left, run%limits(1), run%limits(2), run%limits(3), &
         merge(1_i4, 0_i4, run%patched /= averaged), bodies, run%next_id, tables%shapes, tables%rows, work%keep, count)

@@ -26,7 +26,7 @@ contains
   !> are not moved (those of finite elements always are).
   !>
   !> Reads bodies, their configurations, referential shapes; writes current vertices, axes and boxes of primitives, extents of
-  !> bodies, and of the work space `previous`, `moved` and `turned`.
+  !> bodies, and of the work space `updates` (one more), `previous`, `moved` and `turned`.
   !>
   !>   body_handles, shape_handles, work_handle   of bodies, of shapes (`open_shapes`), of detection's work space
   !>   epsilon          geometric epsilon: the margin of boxes (docs/language-running.md, GEOMETRIC_EPSILON)
@@ -50,6 +50,7 @@ contains
     if (failure == table_open) call open_shapes(shape_handles, shapes, failure)
     if (failure == table_open) call open_table(work_handle, work, failure)
     if (failure /= table_open) return
+    work%updates = work%updates + 1
     any_moved = .false.
     associate (bodies => state%bodies, conf => state%configurations%conf, nbody => int(state%bodies%rows))
       !$omp parallel if (pays(shapes%vertices, 6)) private(map, to, reach, first, k)

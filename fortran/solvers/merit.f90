@@ -1,7 +1,10 @@
 !> Errors of reactions in the constraint laws: Solfec-1.0's merit function, and the residual, which does not depend on scaling.
 module merit
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
   use constraint_measures, only: measure
+  use row_tables, only: local_tables, open_local
+  use row_velocities, only: velocities
+  use table_registry, only: table_open
   implicit none
   private
   public :: evaluate
@@ -11,33 +14,41 @@ contains
   !> Computes the merit g = sum P.A P/sum B.A B with A = W_aa^-1 (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.merhist), its members P.A P/Ef,
   !> and the residual: of a contact (r - P_K(r - rho F))/rho, of another row the error in its velocity condition.
   !>
+  !> Reads of rows kind, driving, contact, law, diagonal, B, speed, R and U (if `coupled`, entries and blocks instead).  Writes of rows
+  !> merit (members, which sum to 2 g), residual [velocity], and block of rolling rows, which take the normal reactions of their contacts.
+  !>
+  !>   local        handles (LocalDynamics.handles)
   !>   n            rows in use
-  !>   kind         (0:nrow-1) kinds of rows (row_block); driving 1: the row drives an obstacle; contact: row of a rolling row's contact, or -1
-  !>   block, law   (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block), laws (row_block); rolling rows take normal reactions in `block`
-  !>   diagonal     (3,3,0:nrow-1) W_aa [velocity/force]
-  !>   b            (3,0:nrow-1) free velocity [velocity]
-  !>   speed        (0:nrow-1) size of the velocities of which B is the sum [velocity]; an error within their round-off counts as none
-  !>   reaction, u  (3,0:nrow-1) R [force] and U = B + W R [velocity]
   !>   half_step    h/2 (dynamics) or h (quasi-statics)
-  !>   member       (0:nrow-1) out: merit of every row (the members sum to 2 g)
-  !>   residual     (0:nrow-1) out: residual of every row [velocity]
+  !>   coupled      1: by U = B + W R of the reactions of all rows, which need not be the column U; stored, triples: see `velocities`
   !>   g            merit; without free energy 0 if there are no errors, else 1e300
   !>   total        norm of the residuals over the norm of B (over 1 where B is zero)
+  !>   status       `table_open` or `table_unknown`
   !>
   !> Rows that drive obstacles are measured by their own energy and norm of B; the larger result counts.
-  subroutine evaluate(n, nrow, kind, driving, contact, block, law, diagonal, b, speed, reaction, u, half_step, member, &
-                      residual, g, total)
-    integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: kind(0:nrow-1), driving(0:nrow-1), contact(0:nrow-1)
-    real(dp), intent(inout) :: block(16,0:nrow-1)
-    real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
-    real(dp), intent(in) :: b(3,0:nrow-1), speed(0:nrow-1), reaction(3,0:nrow-1), u(3,0:nrow-1)
+  subroutine evaluate(local, n, half_step, coupled, stored, triples, g, total, status)
+    integer(i8), intent(in) :: local(6)
+    integer(i4), intent(in) :: n, coupled, stored, triples
     real(dp), intent(in) :: half_step
-    real(dp), intent(inout) :: member(0:nrow-1), residual(0:nrow-1)
     real(dp), intent(out) :: g, total
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc
+    real(dp), allocatable :: u(:,:)
 
-    call measure(n, .false., 1.0_dp, kind, driving, contact, block, law, diagonal, b, speed, reaction, u, half_step, member, &
-                 residual, g, total)
+    g = 0.0_dp
+    total = 0.0_dp
+    call open_local(local, loc, status)
+    if (status /= table_open) return
+    associate (rows => loc%rows)
+      if (coupled /= 0) then
+        allocate (u(3,0:n-1))
+        call velocities(loc, n, stored, triples, rows%R, rows%B, u)
+        call measure(n, .false., 1.0_dp, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
+                     rows%speed, rows%R, u, half_step, rows%merit, rows%residual, g, total)
+      else
+        call measure(n, .false., 1.0_dp, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
+                     rows%speed, rows%R, rows%U, half_step, rows%merit, rows%residual, g, total)
+      end if
+    end associate
   end subroutine evaluate
 end module merit

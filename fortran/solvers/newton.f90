@@ -12,10 +12,9 @@ module newton
   use row_families, only: family_of
   use row_family_base, only: row_family
   use row_tables, only: local_tables, open_local
+  use row_velocities, only: velocities
   use state_tables, only: newton_settings, open_table
   use table_registry, only: table_open
-  use stored_form, only: stored_velocities
-  use velocity_form, only: gather_momenta, momentum_velocities
   use thread_work, only: pays
   implicit none
   private
@@ -630,20 +629,5 @@ contains
     call open_local(local, loc, status)
     if (status == table_open) call velocities(loc, n, stored, triples, loc%rows%R, loc%rows%B, u)
   end subroutine relative_velocities
-
-  !> Computes y = x0 + W x.
-  subroutine velocities(loc, n, stored, triples, x, x0, y)
-    type(local_tables), intent(in) :: loc
-    integer(i4), intent(in) :: n, stored, triples
-    real(dp), intent(in) :: x(3,0:*), x0(3,0:*)
-    real(dp), intent(inout) :: y(3,0:*)
-
-    if (stored /= 0) then
-      call stored_velocities(n, loc%rows%block_ptr, loc%blocks%column, loc%blocks%block, loc%rows%diagonal, x, x0, y)
-    else
-      call gather_momenta(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, x, triples, loc%triples%momentum)
-      call momentum_velocities(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%triples%momentum, x0, y)
-    end if
-  end subroutine velocities
 
 end module newton

@@ -1,52 +1,79 @@
 !> Contacts as springs and dashpots, without iteration (docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
 module penalty
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
   use dashpot_rows, only: penalty_block
+  use kind_numbers, only: row_open, row_spring_dashpot
   use row_block, only: l_gap, l_cohesion
+  use row_tables, only: local_tables, open_local
+  use table_registry, only: table_open
   use thread_work, only: pays
   implicit none
   private
   public :: penalty_contacts
 
+  !> Outcomes besides 0 and `table_unknown`.
+  integer(i4), parameter :: other_law = 1, singular_block = 3
 
 contains
 
   !> Computes reactions of contacts from their own diagonal blocks; ignores coupling between contacts.
   !>
-  !>   left, users   number of rows, and of the user's constraints, which are the last rows; contacts out: number of contacts, which are the first
+  !> Reads of rows kind, law, diagonal, B, V and R (of the last step).  Writes of rows R [force], U = B + W_aa R of the contact alone [velocity],
+  !> lost (1 where cohesion ends for good), merit and residual (0).
+  !>
+  !>   local         handles (LocalDynamics.handles)
+  !>   contacts      number of contacts, which are the first rows
+  !>   other_laws    bit k is set if contacts of kind k have a law that springs and dashpots do not replace
   !>   implicit_law  1: IMPLICIT, 0: EXPLICIT variant
-  !>   law           (8,0:nrow-1) laws (row_block); diagonal (3,3,0:nrow-1) W_aa; b, v (3,0:nrow-1) B, V
   !>   step          h [time]
-  !>   reaction      (3,0:nrow-1) R of the last step; the new one [force]
-  !>   u             (3,0:nrow-1) out: U = B + W_aa R of the contact alone [velocity]
-  !>   lost          (0:nrow-1) out: 1 where cohesion ends for good
-  !>   failed        row with a singular tangential block (its old R_T stays), or -1
-  subroutine penalty_contacts(left, users, implicit_law, nrow, law, diagonal, b, v, step, reaction, u, lost, contacts, failed)
-    integer(i4), intent(in) :: left, users, implicit_law, nrow
-    real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1), b(3,0:nrow-1), v(3,0:nrow-1)
+  !>   exact         out: 1 if no contact has a residual, since all are open without reactions or have the law SPRING_DASHPOT
+  !>   failed        out: a row that failed, or -1
+  !>   status        0 done; `other_law` of row `failed`: nothing is done; `singular_block`: tangential block of row `failed` (its old R_T stays);
+  !>                 `table_unknown`
+  subroutine penalty_contacts(local, contacts, other_laws, implicit_law, step, exact, failed, status)
+    integer(i8), intent(in) :: local(6), other_laws
+    integer(i4), intent(in) :: contacts, implicit_law
     real(dp), intent(in) :: step
-    real(dp), intent(inout) :: reaction(3,0:nrow-1), u(3,0:nrow-1)
-    integer(i4), intent(inout) :: lost(0:nrow-1)
-    integer(i4), intent(out) :: contacts, failed
+    integer(i4), intent(out) :: exact, failed, status
+    type(local_tables) :: loc
     logical :: broken, regular
-    integer :: a
+    integer(i4) :: a
 
-    contacts = left - users
+    exact = 1
     failed = -1
-    !$omp parallel do if (pays(contacts, 50)) schedule(static) private(broken, regular) reduction(max: failed)
-    do a = 0, contacts - 1
-      lost(a) = 0
-      if (law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then
-        reaction(:,a) = 0.0_dp   ! spring and dashpot act in contact only
-        u(:,a) = b(:,a)
-        cycle
+    call open_local(local, loc, status)
+    if (status /= table_open) return
+    associate (rows => loc%rows)
+      do a = 0, contacts - 1
+        if (btest(other_laws, rows%kind(a))) failed = a
+        if (failed >= 0) exit
+      end do
+      if (failed >= 0) then
+        status = other_law
+        return
       end if
-      call penalty_block(implicit_law /= 0, diagonal(:,:,a), law(:,a), law(l_cohesion,a) > 0.0_dp, step, b(:,a), v(3,a), &
-                         reaction(:,a), broken, regular)
-      lost(a) = merge(1, 0, broken)
-      u(:,a) = b(:,a) + matmul(diagonal(:,:,a), reaction(:,a))
-      if (.not. regular) failed = max(failed, a)
-    end do
-    !$omp end parallel do
+      !$omp parallel do if (pays(contacts, 50)) schedule(static) private(broken, regular) reduction(max: failed)
+      do a = 0, contacts - 1
+        rows%lost(a) = 0
+        rows%merit(a) = 0.0_dp
+        rows%residual(a) = 0.0_dp
+        if (rows%law(l_gap,a) > 0.0_dp .and. .not. rows%law(l_cohesion,a) > 0.0_dp) then
+          rows%R(:,a) = 0.0_dp   ! spring and dashpot act in contact only
+          rows%U(:,a) = rows%B(:,a)
+          cycle
+        end if
+        call penalty_block(implicit_law /= 0, rows%diagonal(:,:,a), rows%law(:,a), rows%law(l_cohesion,a) > 0.0_dp, step, &
+                           rows%B(:,a), rows%V(3,a), rows%R(:,a), broken, regular)
+        rows%lost(a) = merge(1, 0, broken)
+        rows%U(:,a) = rows%B(:,a) + matmul(rows%diagonal(:,:,a), rows%R(:,a))
+        if (.not. regular) failed = max(failed, a)
+      end do
+      !$omp end parallel do
+      if (failed >= 0) status = singular_block
+      do a = 0, contacts - 1
+        if (rows%kind(a) == row_spring_dashpot) cycle
+        if (rows%kind(a) /= row_open .or. any(rows%R(:,a) /= 0.0_dp)) exact = 0
+      end do
+    end associate
   end subroutine penalty_contacts
 end module penalty

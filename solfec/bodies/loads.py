@@ -117,7 +117,7 @@ class Loads:
     @property
     def on_bodies(self) -> bool:
         """Whether there are loads besides gravity."""
-        return self.table.n > 0 or self.in_python or self.pressures.table.n > 0
+        return bool(self.table.n or self.pressures.table.n) or self.in_python
 
     @property
     def in_python(self) -> bool:

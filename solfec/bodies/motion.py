@@ -70,7 +70,11 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     NotBuiltYet
         A scheme that this version does not have.
     """
-    predict_implicit(bodies, step, _predict_explicit(bodies, compiled(bodies), loads, time, step))
+    elements = compiled(bodies)
+    count = _predict_explicit(bodies, elements, loads, time, step)
+    implicit = implicit_of(bodies, elements, count)
+    if implicit.solvers:
+        _predict_implicit(bodies, elements, implicit, step)
 
 
 def predict_waking(bodies: BodyTable, loads: Loads, step: float) -> None:
@@ -80,12 +84,8 @@ def predict_waking(bodies: BodyTable, loads: Loads, step: float) -> None:
         _raise(bodies, failure, row)
 
 
-def predict_implicit(bodies: BodyTable, step: float, count: int) -> None:
-    """Compute u* of the `count` bodies of scheme DEF_LIM, after a prediction as if they were explicit."""
-    elements = within_step(bodies)
-    implicit = implicit_of(bodies, elements, count)
-    if not implicit.solvers:
-        return
+def _predict_implicit(bodies: BodyTable, elements, implicit, step: float) -> None:
+    """Compute u* of bodies of scheme DEF_LIM, after a prediction as if they were explicit."""
     for solver in implicit.solvers:
         solver.refresh(bodies, step)
     for solver in implicit.elements:

@@ -157,8 +157,6 @@ def _columns(geometry, first: int) -> dict[str, np.ndarray]:
 
 def split(geometry, made: CurrentFaces) -> None:
     """Update faces, normals and edges of finite elements to the present vertices."""
-    if not made.deforming.size:
-        return
     tables = geometry.primitives, geometry.faces, geometry.corners
     _split_faces(made.handles, np.array([table.handle for table in tables], np.longlong), made.deforming)
     _list_edges(

@@ -89,9 +89,6 @@ class Settings:
     _distance = 0.0  # largest distance of the user's gap-aware materials
     speculative = False  # whether these materials let contacts act before bodies meet
 
-    def __setattr__(self, name: str, value) -> None:
-        super().__setattr__(name, value)
-
     def exclude_bodies(self, one: int, two: int) -> None:
         """Suppress contact detection between two bodies, given by identifiers."""
         self.excluded_bodies = _with_pair(self.excluded_bodies, one, two)
@@ -137,21 +134,19 @@ class Settings:
     def regard(self, distances: np.ndarray) -> None:
         """Store the distances of gap-aware materials without changing the margin."""
         distance = float(np.max(distances, initial=0.0))
-        self.__dict__.update(_distance=max(self.asked_margin, distance), _suited=None, speculative=distance > 0.0)
+        self._distance, self._suited, self.speculative = max(self.asked_margin, distance), None, distance > 0.0
 
     @property
     def margins(self) -> tuple[float, bool]:
         """Key that changes when margins of pairs change for other reasons than primitives."""
-        return self.margin, self._chosen
+        return self.margin, self.chooses_margin
 
     @property
-    def follows_speed(self) -> bool:
-        """Whether primitives that move by more than their margin within a step are in contact with bodies that they will meet."""
-        return self._chosen
+    def chooses_margin(self) -> bool:
+        """Whether the program chooses the margin, as a part of the size of primitives.
 
-    @property
-    def _chosen(self) -> bool:
-        """Whether the program chooses the margin, as a part of the size of primitives."""
+        Then primitives that move by more than their margin within a step are in contact with bodies that they will meet.
+        """
         return self.manifold and self.asked_margin == 0.0
 
     def suit(self, geometry) -> None:
@@ -161,13 +156,13 @@ class Settings:
         if known == state:
             return
         primitives = geometry.primitives
-        margin = np.maximum(PART * sizes_of(geometry), self._distance) if self._chosen else self.margin
+        margin = np.maximum(PART * sizes_of(geometry), self._distance) if self.chooses_margin else self.margin
         primitives.view("margin")[:] = primitives.view("reach")[:] = margin
         if known is None or known[2:] != options:  # else steps have drifts up to date
             primitives.view("drift")[:] = 0.0
-        if self._chosen:
-            self.__dict__["margin"] = float(np.max(margin, initial=0.0))
-        self.__dict__["_suited"] = *state[:-1], self.margin
+        if self.chooses_margin:
+            self.margin = float(np.max(margin, initial=0.0))
+        self._suited = *state[:-1], self.margin
 
 
 def same_selfcontact(bodies, work) -> bool:
@@ -192,10 +187,10 @@ def update_geometry(geometry, bodies, epsilon: float, work: Workspace | None = N
     """Update vertices, face normals, boxes of primitives and extents of bodies to the present configuration; predict the motion of primitives in a step of this length, if any."""
     faces, work = current_faces(geometry), work or workspace_of(geometry, bodies)
     work.shape(geometry.version, epsilon)
-    work.updates += 1
     _update_shapes(bodies.handles, faces.handles, work.handle, epsilon, work.afresh, step)
     work.afresh = 0
-    split(geometry, faces)
+    if faces.deforming.size:
+        split(geometry, faces)
 
 
 def sparsify_symmetrically(constraints, bodies, materials, geometry, settings: Settings, new: int) -> int:

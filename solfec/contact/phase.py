@@ -14,7 +14,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from . import narrow
-from .current_faces import current_faces
+from .current_faces import CurrentFaces
 from .detection import add_pairs, same_selfcontact, search, sparsify_symmetrically, update_geometry
 from .workspace import Workspace, workspace_of
 
@@ -49,7 +49,8 @@ class Detection:
     def __init__(self, model, hold: Callable[[], None] | None = None, notice: Callable[[], None] | None = None):
         self.model, self.hold, self.notice = model, hold, notice
         self.removed = 0
-        self._opened: tuple | None = None
+        self._opened: tuple | None = None  # tables of which `_tables` has the handles
+        self._limits, self._limited = NO_LIMITS, (0.0, 0.0, 0.0)  # of sparsification
 
     def run(self) -> int:
         """Run all three parts; return `removed`.
@@ -70,7 +71,7 @@ class Detection:
         constraints, geometry, bodies, settings = model.constraints, model.geometry, model.bodies, model.settings
         work = workspace_of(geometry, bodies, constraints)
         excluding_as = settings.excludes_as(work.excluded)
-        if constraints.contact_count and not (excluding_as and same_selfcontact(bodies, work)):
+        if constraints.n > constraints.user_count and not (excluding_as and same_selfcontact(bodies, work)):
             self._drop_excluded()
         settings.suit(geometry)
         margins = settings.margins
@@ -78,7 +79,8 @@ class Detection:
         if work.options != options:
             work.options = options
             constraints.view("evaluated")[:] = -1
-        update_geometry(geometry, bodies, model.epsilon, work, model.step if settings.follows_speed and model.dynamic else 0.0)
+        update_geometry(geometry, bodies, model.epsilon, work, model.step if settings.chooses_margin and model.dynamic else 0.0)
+        self._open(work, geometry.current)
         if not (excluding_as and self._knows_pairs(work, margins)):
             work.fresh = -1
 
@@ -111,7 +113,7 @@ class Detection:
             work.known = work.cohesive = 0
             work.first_new = constraints.n
             return
-        self._detect(FOLLOW, JOIN, "known_one", "known_two")
+        self._detect(FOLLOW, JOIN, NO_LIMITS, "known_one", "known_two")
         if self.hold is not None and work.cohesive:
             self.hold()
 
@@ -119,8 +121,8 @@ class Detection:
         """Find new contacts, without those that sparsification removes."""
         model, work = self.model, self.model.geometry.workspace
         constraints, settings = model.constraints, model.settings
-        self._detect(FIND, FIND, "first", "second")
-        work.fresh, new, self.removed = 0, work.first_new, work.removed
+        self._detect(FIND, FIND, NO_LIMITS if settings.symmetric else self._present_limits(settings), "first", "second")
+        new, self.removed = work.first_new, work.removed
         if settings.symmetric and constraints.n > new:
             self.removed = sparsify_symmetrically(constraints, model.bodies, model.surface_materials, model.geometry, settings, new)
         constraints.next_id += constraints.n - new
@@ -133,19 +135,25 @@ class Detection:
                 _deepest_row(constraints.handle, constraints.user_count, constraints.n, settings.depth, model.step_number)
             )
 
-    def _detect(self, stage: int, last: int, one: str, two: str) -> None:
+    def _present_limits(self, settings) -> np.ndarray:
+        """Return the limits of sparsification, in an array that is made again when they change."""
+        limited = settings.threshold, settings.min_area, settings.min_distance
+        if self._limited != limited:
+            self._limits, self._limited = np.array(limited, float), limited
+        return self._limits
+
+    def _detect(self, stage: int, last: int, limits: np.ndarray, one: str, two: str) -> None:
         """Run stages of the kernel up to `last`, and satisfy its requests; members `one` and `two` of the work space are its pairs."""
-        model, work = self.model, self.model.geometry.workspace
+        model = self.model
         constraints, settings = model.constraints, model.settings
         patched = MANIFOLD_POINTS if settings.manifold else settings.patch
-        unlimited = stage != FIND or settings.symmetric
-        limits = NO_LIMITS if unlimited else np.array([settings.threshold, settings.min_area, settings.min_distance])
         while True:
             outcome, stage, needed, constraints.n, error = _detect(
-                self._handles(work), stage, last, constraints.user_count, constraints.n, model.epsilon, settings.margin, model.time,
+                self._tables, stage, last, constraints.user_count, constraints.n, model.epsilon, settings.margin, model.time,
                 model.step_number, patched, settings.speculative, limits, constraints.next_id, settings.excluded_surfaces,
             )  # fmt: skip
             if error:
+                work = model.geometry.workspace
                 narrow.fail(error, stage, getattr(work, one), getattr(work, two))
             if outcome == DONE:
                 return
@@ -168,15 +176,14 @@ class Detection:
         else:
             raise RuntimeError("detection: kernels do not know a table by its handle")
 
-    def _handles(self, work: Workspace) -> np.ndarray:
-        """Return the handles of detection's tables (fortran/contact/detection_state.f90)."""
-        model, faces = self.model, current_faces(self.model.geometry)
-        opened = work, faces, work.result
+    def _open(self, work: Workspace, faces: CurrentFaces) -> None:
+        """List the handles of detection's tables (fortran/contact/detection_state.f90); they keep these for life."""
+        model = self.model
+        opened = model.bodies, faces, model.constraints, model.surface_materials, work, work.still, work.result, work.patches
         if self._opened != opened:
-            others = model.constraints, model.surface_materials, work, work.still, work.result, work.patches
-            self._tables = np.array([*model.bodies.handles, *faces.handles, *(table.handle for table in others)], np.longlong)
+            handles = (table.handle for table in opened[2:])
+            self._tables = np.array([*model.bodies.handles, *faces.handles, *handles], np.longlong)
             self._opened = opened
-        return self._tables
 
     def _refuse_depth(self, row: int) -> None:
         """Raise if there is a contact, in `row`, that reaches the penetration depth limit."""

@@ -481,7 +481,7 @@ def least_reach(model) -> float:
     """Return the least reach of parts: eight times the distances of detection, those of moving bodies if they depend on primitives."""
     settings = model.settings
     margin = settings.margin
-    if settings.follows_speed:
+    if settings.chooses_margin:
         settings.suit(model.geometry)
         primitives = model.geometry.primitives
         moving = model.bodies.kind[primitives.view("body")] != BodyKind.OBSTACLE

@@ -9,6 +9,7 @@ neighbours.
 from __future__ import annotations
 
 import copy
+from typing import NoReturn
 
 import numpy as np
 
@@ -57,7 +58,8 @@ def bits_of(kinds) -> int:
     return sum(1 << int(kind) for kind in set(kinds))
 
 
-OWN_LAWS = mask_of([RowKind.ROLLING, *(int(model.row) for model in SurfaceModel if not model.row.family.plain_contact)])
+#: Kinds of contacts' rows with a law of their own, by bits.
+OWN_LAWS = bits_of([RowKind.ROLLING, *(int(model.row) for model in SurfaceModel if not model.row.family.plain_contact)])
 
 
 class RowTable(Table):
@@ -376,15 +378,18 @@ class LocalDynamics:
 
     def refuse_other_laws(self, solver: str) -> None:
         """Raise SolfecError if a contact has law data of its own kind, for a solver that replaces the laws of contacts."""
-        found = OWN_LAWS[self.rows.kind[: self.contacts]]
+        found = OWN_LAWS >> self.rows.kind[: self.contacts].astype(np.int64) & 1
         if found.any():
-            row = int(np.argmax(found))
-            if self.rows.contact[row] >= 0:
-                raise SolfecError(NO_ROLLING.format(solver))
-            raise SolfecError(
-                f"{solver}: {self.name(row)} has the surface model {RowKind(int(self.rows.kind[row])).name!r}, whose law it does not know; "
-                "use GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER or AUTO_SOLVER"
-            )
+            self.refuse_law(int(np.argmax(found)), solver)
+
+    def refuse_law(self, row: int, solver: str) -> NoReturn:
+        """Raise SolfecError: a solver cannot replace the law of a contact's row."""
+        if self.rows.contact[row] >= 0:
+            raise SolfecError(NO_ROLLING.format(solver))
+        raise SolfecError(
+            f"{solver}: {self.name(row)} has the surface model {RowKind(int(self.rows.kind[row])).name!r}, whose law it does not know; "
+            "use GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER or AUTO_SOLVER"
+        )
 
     def describe(self, row: int) -> str:
         """Return a message about a row whose diagonal block of W is singular."""

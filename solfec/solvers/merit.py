@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .. import _kernels
-from .local_dynamics import LocalDynamics
+from ..tables import opened
+from .local_dynamics import NO_ROWS, LocalDynamics
+
+_evaluate = _kernels.merit.evaluate
 
 
-def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tuple[float, float]:
+def evaluate(local: LocalDynamics, coupled: bool = False) -> tuple[float, float]:
     """Compute merit and residual of the reactions and velocities in `local.rows`, and write those of each row there.
 
     Parameters
     ----------
     local : LocalDynamics
         Solved rows.
-    velocities : ndarray, optional
-        (3, capacity) velocities instead of `local.rows.U`.
+    coupled : bool
+        Take velocities U = B + W R of the reactions of all rows instead of `local.rows.U`.
 
     Returns
     -------
@@ -34,14 +35,11 @@ def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tupl
     Neither measure covers the law of SPRING_DASHPOT contacts; they count as satisfied.  A reaction of an open contact is
     an error in both.  Springs with Python functions count in the residual only, with the error of their last visit.
     """
-    rows = local.rows
-    merit, residual = _kernels.merit.evaluate(
-        local.n, rows.kind, rows.driving, rows.contact, rows.block, rows.law, rows.diagonal, rows.B, rows.speed, rows.R,
-        rows.U if velocities is None else velocities, local.half_step,
-        rows.merit, rows.residual,
-    )  # fmt: skip
-    if local.held.size:
-        rows.residual[local.held] = local.unmet
+    merit, residual, status = _evaluate(local.handles, local.n, local.half_step, coupled, local.stored, local.bodies.triples.n)
+    if status:
+        opened(status)
+    if local.held is not NO_ROWS:
+        local.rows.residual[local.held] = local.unmet
         size = local.free_size() ** 2
         residual = math.sqrt(residual**2 + float((local.unmet**2).sum()) / size)
     return merit, residual

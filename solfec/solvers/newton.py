@@ -17,6 +17,8 @@ from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
 from .spring_tangents import SpringTangents
 
+_iterate = _kernels.newton.iterate
+
 STATUS = ("OK", "DIVERGED", "DIVERGED")
 BLOCKS_WANTED, UNAFFORDABLE = 4, 5
 LINEAR_SOLVERS = ("GMRES", "DIAG")
@@ -227,7 +229,7 @@ class NewtonSolver(ConstraintSolver):
         """Run the kernel; also return the products made, the row that failed and the kernel's status."""
         settings = self._settings
         settings.choose(self.linver == "DIAG", self.linmaxiter, self.epsilon, self.theta, self.omega, self.meritval)
-        iterations, matvecs, g, residual, failed, status = _kernels.newton.iterate(
+        iterations, matvecs, g, residual, failed, status = _iterate(
             local.handles, settings.handle, local.n, local.stored, local.bodies.triples.n, local.half_step, local.step,
             self._regularisation(local), maxiter, maxmatvec, check_cohesion,
         )  # fmt: skip

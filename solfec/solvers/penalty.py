@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .. import _kernels
 from ..errors import SolfecError
-from ..kinds import RowKind
+from ..tables import opened
 from . import merit, parameters
 from .constraint_solver import ConstraintSolver
 from .gauss_seidel import GaussSeidelSolver
-from .local_dynamics import LocalDynamics
+from .local_dynamics import OWN_LAWS, LocalDynamics
 from .report import SolverReport
 
 VARIANTS = ("IMPLICIT", "EXPLICIT")
+OTHER_LAW, SINGULAR_BLOCK = 1, 3  # outcomes of the kernel
+
+_penalty_contacts = _kernels.penalty.penalty_contacts
 
 
 class PenaltySolver(ConstraintSolver):
@@ -33,7 +34,6 @@ class PenaltySolver(ConstraintSolver):
     def __init__(self, variant: str = "IMPLICIT"):
         parameters.one_of(VARIANTS, variant=variant)
         self.variant = variant
-        self._velocities = np.zeros((3, 0), order="F")
         self.bilateral = GaussSeidelSolver(1e-4, 1000, diagepsilon=1e-9, diagmaxiter=100)
 
     def solve(self, local: LocalDynamics) -> SolverReport:
@@ -47,39 +47,32 @@ class PenaltySolver(ConstraintSolver):
             A contact's tangential block is singular, or it follows a law of its own.
         """
         rows, contacts, report = local.rows, local.contacts, self.solve_contacts(local)
+        if local.n == contacts and report.residual == 0.0:
+            return report
         if local.n > contacts:
             contact_velocities = rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
             report = self.bilateral.sweep(local, contacts, False)
             rows.U[:, :contacts] = contact_velocities
             report.solver, report.merit = "PENALTY", 0.0
-        report.residual = self._residual(local)
+        _, report.residual = merit.evaluate(local, coupled=True)
+        rows.merit[: local.n] = 0.0
         return report
 
     def solve_contacts(self, local: LocalDynamics) -> SolverReport:
-        """Compute reactions and velocities of the contacts alone."""
-        local.refuse_other_laws("PENALTY_SOLVER")
-        rows, users = local.rows, local.n - local.contacts
-        _, failed = _kernels.penalty.penalty_contacts(
-            local.n, users, self.variant == "IMPLICIT", rows.law, rows.diagonal, rows.B, rows.V, local.step,
-            rows.R, rows.U, rows.lost,
-        )  # fmt: skip
-        if failed >= 0:
-            _refuse(local, failed)
-        return SolverReport(1, 0.0, 0.0, math.nan, "OK", solver="PENALTY")
+        """Compute reactions and velocities of the contacts alone.
 
-    def _residual(self, local: LocalDynamics) -> float:
-        """Return the residual in the laws that other solvers solve, with U = B + W R of all reactions."""
-        rows, kind = local.rows, local.rows.kind[: local.n]
-        idle = kind == RowKind.OPEN
-        if (idle | (kind == RowKind.SPRING_DASHPOT)).all() and not rows.R[:, np.flatnonzero(idle)].any():  # such rows have no residual
-            rows.merit[: local.n] = rows.residual[: local.n] = 0.0
-            return 0.0
-        if self._velocities.shape[1] != rows.capacity:
-            self._velocities = np.zeros((3, rows.capacity), order="F")
-        _, residual = merit.evaluate(local, local.velocities(self._velocities))
-        rows.merit[: local.n] = 0.0
-        return residual
+        The residual of the report is that in the laws which other solvers solve: 0 if such contacts have none, else not a number, since it is not known yet.
+        """
+        exact, failed, status = _penalty_contacts(local.handles, local.contacts, OWN_LAWS, self.variant == "IMPLICIT", local.step)
+        if status:
+            _refuse(local, failed, status)
+        return SolverReport(1, 0.0, 0.0, 0.0 if exact else math.nan, "OK", solver="PENALTY")
 
 
-def _refuse(local: LocalDynamics, row: int) -> None:
-    raise SolfecError(f"PENALTY_SOLVER: {local.describe(row)}")
+def _refuse(local: LocalDynamics, row: int, status: int) -> None:
+    """Raise the error of a row, or that a table is unknown."""
+    if status == SINGULAR_BLOCK:
+        raise SolfecError(f"PENALTY_SOLVER: {local.describe(row)}")
+    if status == OTHER_LAW:
+        local.refuse_law(row, "PENALTY_SOLVER")
+    opened(status)
