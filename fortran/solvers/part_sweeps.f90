@@ -17,7 +17,8 @@ module part_sweeps
   use velocity_form, only: gather_momenta, listed_sweep, momentum_velocities
   implicit none
   private
-  public :: begin_parts, sweep_part, sweep_with_messages, sweep_until_settled, add_figures
+  public :: begin_parts, copy_rows_in_order, take_reactions_back
+  public :: sweep_part, sweep_with_messages, sweep_until_settled, add_figures
   public :: find_part_velocities, measure_part, measure_part_without_reactions, finish_parts
 
   !> What a course of sweeps does next (Phase of solfec/parallel/sweep_course.py).
@@ -45,6 +46,70 @@ contains
     if (status /= table_open) return
     call gather_momenta(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%rows%r, triples, loc%triples%momentum)
   end subroutine begin_parts
+
+  !> Copies rows with all that sweeps read, so that those of a colour stand behind one another in memory.
+  !>
+  !>   handles     of local dynamics (row_tables); ordered: likewise, with tables of rows and entries that have room for the copies
+  !>   n           rows in use
+  !>   listed      (0:count-1) rows in the order of the copies; a rolling row and its contact are both among them
+  !>   status      out: table_open, or a handle is void
+  subroutine copy_rows_in_order(handles, ordered, n, count, listed, status)
+    integer(i8), intent(in) :: handles(6), ordered(6)
+    integer(i4), intent(in) :: n, count, listed(0:count-1)
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc, copies
+    integer(i4), allocatable :: place(:)   !< of the copy of each row
+    integer(i4) :: a, k, first, last, entries
+
+    call open_local(handles, loc, status)
+    if (status == table_open) call open_local(ordered, copies, status)
+    if (status /= table_open) return
+    allocate (place(0:n-1), source=-1_i4)
+    do k = 0, count - 1
+      place(listed(k)) = k
+    end do
+    associate (from => loc%rows, to => copies%rows)
+      to%entry_ptr(0) = 0
+      do k = 0, count - 1
+        a = listed(k)
+        to%kind(k) = from%kind(a)
+        to%driving(k) = from%driving(a)
+        to%contact(k) = -1
+        if (from%contact(a) >= 0) to%contact(k) = place(from%contact(a))
+        to%block(:,k) = from%block(:,a)
+        to%law(:,k) = from%law(:,a)
+        to%diagonal(:,:,k) = from%diagonal(:,:,a)
+        to%free(:,k) = from%free(:,a)
+        to%v(:,k) = from%v(:,a)
+        to%r(:,k) = from%r(:,a)
+        first = to%entry_ptr(k)
+        entries = from%entry_ptr(a+1) - from%entry_ptr(a)
+        last = first + entries - 1
+        to%entry_ptr(k+1) = last + 1
+        copies%entries%triple(first:last) = loc%entries%triple(from%entry_ptr(a):from%entry_ptr(a+1)-1)
+        copies%entries%operator(:,:,first:last) = loc%entries%operator(:,:,from%entry_ptr(a):from%entry_ptr(a+1)-1)
+      end do
+    end associate
+  end subroutine copy_rows_in_order
+
+  !> Writes what sweeps of copies (copy_rows_in_order) have changed to the rows: reactions, and numbers of blocks.
+  !>
+  !>   handles, ordered, listed, status   as in copy_rows_in_order
+  subroutine take_reactions_back(handles, ordered, count, listed, status)
+    integer(i8), intent(in) :: handles(6), ordered(6)
+    integer(i4), intent(in) :: count, listed(0:count-1)
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc, copies
+    integer(i4) :: k
+
+    call open_local(handles, loc, status)
+    if (status == table_open) call open_local(ordered, copies, status)
+    if (status /= table_open) return
+    do k = 0, count - 1
+      loc%rows%r(:,listed(k)) = copies%rows%r(:,k)
+      loc%rows%block(:,listed(k)) = copies%rows%block(:,k)
+    end do
+  end subroutine take_reactions_back
 
   !> Sweeps some rows in the order of the list, and updates momenta.
   !>
@@ -100,7 +165,8 @@ contains
     call open_local(handles, loc, status)
     if (status == table_open) call open_table(messages, plan, status)
     if (status /= table_open) return
-    call sweep_colours(loc, plan, row_options(half_step, step, solver, tolerance, bound), backwards /= 0, sums, counts, failed)
+    call sweep_colours(loc, plan, plan%row, row_options(half_step, step, solver, tolerance, bound), backwards /= 0, sums, counts, &
+                       failed)
   end subroutine sweep_with_messages
 
   !> Sweeps until the relative change of R is at most `epsilon`, at most `maxiter` times (gauss_seidel); after each sweep processes add up the figures of
@@ -108,6 +174,7 @@ contains
   !>
   !> Reads and writes of rows, entries and triples what sweep_part does.  Writes the history in `settings`.
   !>
+  !>   handles     of local dynamics with copies of the rows (copy_rows_in_order)
   !>   messages    handle of the rows and messages of the colours (ColourMessages)
   !>   sums        handle of the sums over all processes (Reduction)
   !>   course      handle of what is known between calls (SweepCourse)
@@ -135,7 +202,8 @@ contains
     options = row_options(half_step, step, asked%solver, asked%tolerance, asked%bound)
     do while (run%phase /= settled)
       if (run%phase == sweeping) then
-        call sweep_colours(loc, plan, options, asked%reverse /= 0 .and. mod(run%sweeps, 2) == 1, run%figures, run%counts, failed)
+        call sweep_colours(loc, plan, run%row, options, asked%reverse /= 0 .and. mod(run%sweeps, 2) == 1, run%figures, &
+                           run%counts, failed)
         if (plan%waiting /= 0 .or. plan%error /= 0) return
         call offer(run, total, summing)
       end if
@@ -230,9 +298,10 @@ contains
   end function power_above
 
   !> Sweeps the rows of the colours that are not done yet, with the messages that follow each of them.
-  subroutine sweep_colours(loc, plan, options, backwards, sums, counts, failed)
+  subroutine sweep_colours(loc, plan, row, options, backwards, sums, counts, failed)
     type(local_tables), intent(inout) :: loc
     type(colour_messages), intent(inout) :: plan
+    integer(i4), intent(in), contiguous :: row(0:)   !< rows to sweep: plan%row, or their places among copies
     type(row_options), intent(in) :: options
     logical, intent(in) :: backwards
     real(dp), intent(inout) :: sums(5,0:*)
@@ -244,9 +313,9 @@ contains
       c = plan%place
       if (backwards) c = colours - 1 - c
       if (plan%waiting == 0) then
-        call sweep_chunks(loc, plan, plan%chunk_ptr(c), plan%inner(c) - 1, options, backwards, sums, counts, failed)
+        call sweep_chunks(loc, plan, row, plan%chunk_ptr(c), plan%inner(c) - 1, options, backwards, sums, counts, failed)
         call send_momenta(plan, c, loc%triples%momentum)
-        call sweep_chunks(loc, plan, plan%inner(c), plan%chunk_ptr(c+1) - 1, options, backwards, sums, counts, failed)
+        call sweep_chunks(loc, plan, row, plan%inner(c), plan%chunk_ptr(c+1) - 1, options, backwards, sums, counts, failed)
       end if
       call receive_momenta(plan, c, loc%triples%momentum)
       if (plan%waiting /= 0 .or. plan%error /= 0) return
@@ -255,9 +324,10 @@ contains
   end subroutine sweep_colours
 
   !> Sweeps chunks of one colour, which share no body that moves.
-  subroutine sweep_chunks(loc, plan, first, last, options, backwards, sums, counts, failed)
+  subroutine sweep_chunks(loc, plan, row, first, last, options, backwards, sums, counts, failed)
     type(local_tables), intent(inout) :: loc
     type(colour_messages), intent(in) :: plan
+    integer(i4), intent(in), contiguous :: row(0:)
     integer(i4), intent(in) :: first, last
     type(row_options), intent(in) :: options
     logical, intent(in) :: backwards
@@ -267,12 +337,12 @@ contains
 
     if (last < first) return
     if (plan%chunk(last+1) - plan%chunk(first) < least_rows) then
-      call sweep_listed(loc, options, plan%row(plan%chunk(first):plan%chunk(last+1)-1), backwards, sums, counts, failed)
+      call sweep_listed(loc, options, row(plan%chunk(first):plan%chunk(last+1)-1), backwards, sums, counts, failed)
       return
     end if
     !$omp parallel do schedule(static) reduction(+: counts) reduction(max: failed)
     do k = first, last
-      call sweep_listed(loc, options, plan%row(plan%chunk(k):plan%chunk(k+1)-1), backwards, sums, counts, failed)
+      call sweep_listed(loc, options, row(plan%chunk(k):plan%chunk(k+1)-1), backwards, sums, counts, failed)
     end do
     !$omp end parallel do
   end subroutine sweep_chunks

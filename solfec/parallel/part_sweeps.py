@@ -22,6 +22,7 @@ from .gathered_rows import Gathering
 from .part import MOVER, Part
 from .part_springs import PartSprings
 from .reductions import Reduction
+from .rows_in_order import RowsInOrder
 from .sums import SweepSums, ordered_by_rows, ordered_nowhere
 from .sweep_course import OPERATIONS, SweepCourse
 from .sweep_stages import SweepStages
@@ -66,6 +67,7 @@ class PartSweeps(ConstraintSolver):
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
         self._messages: ColourMessages | None = None  # that follow them
+        self._copies = RowsInOrder()  # of the rows, while they are swept
         self._sums: Reduction | None = None  # of figures of rows, which end the sweeps
         self._stages: SweepStages | None = None  # of variants
         self._springs: PartSprings | None = None  # with Python functions
@@ -167,7 +169,7 @@ class PartSweeps(ConstraintSolver):
     def _sweep_at_once(self, local, given: GaussSeidelSolver) -> tuple[np.ndarray, int, float, float, bool, int]:
         """Do what `_sweep_one_by_one` does, in a kernel."""
         self._sums = self._sums or Reduction.of(self.part.world, OPERATIONS)
-        course = SweepCourse.run(local, self._messages, self._sums, self.judged, given, self.part.world)
+        course = SweepCourse.run(local, self._copies, self._messages, self._sums, self.judged, given, self.part.world)
         return course.left, course.sweeps, course.error, 0.0, course.converged > 0, course.fallbacks
 
     def _sweep_one_by_one(self, local, given: GaussSeidelSolver) -> tuple[np.ndarray, int, float, float, bool, int]:

@@ -10,6 +10,7 @@ from ..tables import Record, opened
 from .colour_messages import ColourMessages
 from .communicator import Communicator
 from .reductions import Operation, Reduction
+from .rows_in_order import RowsInOrder
 
 _sweep_until_settled = _kernels.part_sweeps.sweep_until_settled
 
@@ -22,7 +23,8 @@ class SweepCourse(Record):
     """One solution by sweeps: rows, sums, and what a later call of the kernel needs."""
 
     COLUMNS = {
-        "judged": ((), "i4"),  # rows whose figures this process adds
+        "row": ((), "i4"),  # copies of rows to sweep, one behind the other
+        "judged": ((), "i4"),  # those of them whose figures this process adds
         "figures": ((5,), "f8"),  # of all rows
         "scale": ((), "f8"),  # powers of two of the words of figures (sums.py)
         "counts": ((), "i4"),  # of blocks in this sweep
@@ -37,13 +39,17 @@ class SweepCourse(Record):
     }
 
     @classmethod
-    def run(cls, local, messages: ColourMessages, sums: Reduction, judged: np.ndarray, given: GaussSeidelSolver, world: Communicator) -> SweepCourse:
+    def run(
+        cls, local, copies: RowsInOrder, messages: ColourMessages, sums: Reduction, judged: np.ndarray, given: GaussSeidelSolver, world: Communicator
+    ) -> SweepCourse:
         """Sweep until reactions stop changing.
 
         Parameters
         ----------
         local : LocalDynamics
             Rows with momenta of their reactions.
+        copies : RowsInOrder
+            Takes the rows for the time of these sweeps.
         messages : ColourMessages
             Rows of each colour, and what is exchanged after it.
         sums : Reduction
@@ -54,9 +60,14 @@ class SweepCourse(Record):
             Options, and room for the history (`make_room`).
         world : Communicator
         """
-        course = cls(judged=judged, figures=np.zeros((FIGURES, max(local.n, 1)), order="F"), scale=np.zeros(FIGURES),
+        swept = messages.row
+        copies.copy(local, swept)
+        place = np.zeros(local.n, np.int32)
+        place[swept] = row = np.arange(swept.size, dtype=np.int32)
+        course = cls(row=row, judged=np.sort(place[judged]), figures=np.zeros((FIGURES, max(swept.size, 1)), order="F"), scale=np.zeros(FIGURES),
                      counts=np.zeros(COUNTS, np.int32), left=np.zeros(COUNTS, np.int32))  # fmt: skip
         settings = given.sweep_settings(given.maxiter, int(given.reverse))
-        given_to_kernel = local.handles, messages.handle, sums.handle, course.handle, settings.handle, local.half_step, local.step
+        given_to_kernel = copies.handles, messages.handle, sums.handle, course.handle, settings.handle, local.half_step, local.step
         messages.complete(lambda: opened(_sweep_until_settled(*given_to_kernel)), world, sums, lambda: course.sweeps)
+        copies.give_back(local, swept)
         return course

@@ -38,9 +38,13 @@ def test_stages_bring_the_number_of_every_process_to_all_of_them_once(size):
     assert not any(queues.values())
 
 
+@pytest.mark.parametrize("rolling", [False, True])
 @pytest.mark.parametrize("size", [1, 3])
-def test_sweeps_in_one_call_take_the_course_of_sweeps_one_by_one(size, monkeypatch):
+def test_sweeps_in_one_call_take_the_course_of_sweeps_one_by_one(size, rolling, monkeypatch):
+    """The former sweep copies of rows, among which rolling rows must find their contacts."""
     model = MODELS["stacks"][0]()
+    if rolling:
+        model.surface_materials.rolling_length[0] = 0.01
     at_once = course(model, slabs(model, size), size, 4)
     monkeypatch.setattr(PartSweeps, "_sweep_at_once", PartSweeps._sweep_one_by_one)
     one_by_one = course(model, slabs(model, size), size, 4)
