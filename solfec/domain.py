@@ -427,10 +427,10 @@ class Domain:
         self.edited_energy.take(mask)
         bodies = self.bodies.remove(mask)
         primitives = self.geometry.remove(mask, bodies)
-        for side in ("master", "slave"):
-            for name, new in ((side, bodies), (side + "_primitive", primitives)):
-                row = constraints.view(name)
-                row[:] = np.append(new, -1)[row]  # row -1 stays
+        for new, what in ((np.append(bodies, -1), ""), (np.append(primitives, -1), "_primitive")):
+            for side in ("master", "slave"):
+                row = constraints.view(side + what)
+                row[:] = new[row]  # row -1 stays
         count = self.bodies.view("primitive_count")
         self.bodies.view("primitive_ptr")[:] = np.cumsum(count) - count  # primitives of a body stay together
         self.loads.remap(bodies)

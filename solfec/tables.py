@@ -22,6 +22,7 @@ from . import _kernels
 from ._table_types import TABLES
 
 FEW_RECORDS = 400  # records for which copies that are faster row by row take longer to prepare than they save
+FEWER = 2000  # rows whose move takes as long as telling kernels that columns begin elsewhere
 AT_ONCE = 4096  # records that are filled column by column before the next ones
 TYPE_CODES = {"i4": "i", "i8": "q", "f8": "d"}  # of the numbers of records
 
@@ -74,7 +75,7 @@ def ranges(start: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 class Gaps:
-    """Rows that go from a table, which close up then.
+    """Rows that go from a table, which closes up then.
 
     Parameters
     ----------
@@ -94,12 +95,22 @@ class Gaps:
         self.shift = np.cumsum(self.stop - self.start)
         self.total = int(self.shift[-1]) if self.shift.size else 0
 
+    def behind_most(self, n: int) -> bool:
+        """Whether there is one gap, and so many fewer of `n` rows stand before it than behind it that moving these takes less time."""
+        return self.total > 0 and self.start.size == 1 and bool(self.start[0] + FEWER < n - self.stop[0])
+
     def rows(self, n: int) -> np.ndarray:
         """New row of each of `n` old ones; -1: it is gone."""
-        place = np.arange(n) - np.repeat(np.append(0, self.shift), np.diff(self.start, prepend=0, append=n))
-        count = self.stop - self.start
-        place[ranges(self.start, count)] = -1
+        place = np.arange(n)
+        if self.total:
+            place[self.start[0] :] -= np.repeat(self.shift, np.diff(self.start, append=n))
+            place[ranges(self.start, self.stop - self.start)] = -1
         return place
+
+    def left_of(self, rows: np.ndarray) -> np.ndarray:
+        """New rows of some ascending ones, without those that have gone, in the memory of `rows`."""
+        lost = Gaps(*(np.searchsorted(rows, at.astype(rows.dtype)) for at in (self.start, self.stop)))
+        return close_up(rows, lost, len(rows), 0, self.shift)[: len(rows) - lost.total]
 
 
 def starts(first: np.ndarray, rows: np.ndarray, end: int) -> np.ndarray:
@@ -108,21 +119,31 @@ def starts(first: np.ndarray, rows: np.ndarray, end: int) -> np.ndarray:
     return np.where(rows < count, first[np.minimum(rows, count - 1)], end) if count else np.full(len(rows), end)
 
 
-def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | None = None) -> None:
-    """Let rows of a column, or of another array with the row last, move up into gaps.
+def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | None = None) -> np.ndarray:
+    """Return a column, or another array with the row last, without the rows in gaps; the others move in its memory.
 
     Parameters
     ----------
     column : ndarray (..., m)
-        In Fortran's order; `n` rows are in use, those that get free are filled.
+        In Fortran's order; `n` rows are in use.  It is no longer to be used.
+    fill
+        Value of the rows that get free behind those in use.
     shift : ndarray (k,), optional
         What is taken from the values behind each gap: pointers into another table.
+
+    Returns
+    -------
+    ndarray
+        As many rows as `column`; fewer where rows before the gap have moved, since it begins behind the rows that have got free.
     """
     if not column.flags.f_contiguous or (shift is not None and column.dtype != np.int32):
         raise ValueError("only columns in Fortran's order close up, and only integers of four bytes are pointers")
-    if gaps.start.size:
-        shift = np.zeros(gaps.start.size, np.int64) if shift is None else shift
-        _close_rows(np.array([_place(column, fill)], np.int64).T, [1], shift[:, None], gaps.start, gaps.stop, n)
+    if not gaps.start.size:
+        return column
+    shift = np.zeros(gaps.start.size, np.int64) if shift is None else shift
+    down = gaps.behind_most(n)
+    _close_rows(np.array([_place(column, fill)], np.int64).T, [1], shift[:, None], gaps.start, gaps.stop, n, down)
+    return column[..., gaps.total :] if down else column
 
 
 def _place(column: np.ndarray, fill) -> tuple[int, int, int, int]:
@@ -170,12 +191,19 @@ def _any_bit(rows: np.ndarray) -> bool:
 def appended(array: np.ndarray, more: np.ndarray) -> np.ndarray:
     """An array with `more` behind it along the last index, in the memory behind it where there is room; `array` is then no longer to be used."""
     count, total = array.shape[-1], array.shape[-1] + more.shape[-1]
-    room = array.base
-    if not (room is not None and room.shape[:-1] == array.shape[:-1] and room.flags.f_contiguous and room.shape[-1] >= total
-            and room.ctypes.data == array.ctypes.data and room.dtype == array.dtype):  # fmt: skip
+    room = _from_first_row(array)
+    if room is None or room.shape[-1] < total:
         room = enlarged(array, max(total, 2 * count), 0)
     room[..., count:total] = more
     return room[..., :total]
+
+
+def _from_first_row(array: np.ndarray) -> np.ndarray | None:
+    """Return the memory in which an array stands, from its first row on; None: it has none but its own."""
+    room = array.base
+    if room is None or room.shape[:-1] != array.shape[:-1] or room.dtype != array.dtype or not room.flags.f_contiguous:
+        return None
+    return room[..., (array.ctypes.data - room.ctypes.data) // (array.itemsize * prod(array.shape[:-1])) :]
 
 
 class _Column:
@@ -254,10 +282,14 @@ class Table:
         """Register the present addresses of the columns for kernels."""
         places = [_place(getattr(self, name), fill) for name, (_, _, fill) in self.COLUMNS.items()]
         self._places = np.array(places, np.int64).reshape(-1, 4).T
+        self._bind()
+
+    def _bind(self) -> None:
+        """Tell kernels where the columns are."""
         number = known_number(type(self), self.COLUMNS, {})
         if number:
             known = self._registration
-            known.handle = self.handle = _bind(known.handle, number, self._rows.buffer_info()[0], self._places[0], [self.capacity] * len(places))
+            known.handle = self.handle = _bind(known.handle, number, self._rows.buffer_info()[0], self._places[0], [self.capacity] * len(self.COLUMNS))
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self).__new__(type(self))
@@ -336,21 +368,33 @@ class Table:
             By names of tables, all of the same bodies: what stands behind a gap points behind this gap of other tables, too.
         """
         own = gaps[type(self).__name__]
-        self._move(own, {name: gaps[table].shift for name, table in self.POINTS_INTO.items() if table in gaps})
+        self._move(own, {name: gaps[table].shift for name, table in self.POINTS_INTO.items() if table in gaps}, own.behind_most(self.n))
         self.edits += 1
 
-    def _move(self, gaps: Gaps, shifts: dict[str, np.ndarray]) -> None:
-        """Let the rows that stay move up, and take from columns the shift of each run of rows."""
+    def _move(self, gaps: Gaps, shifts: dict[str, np.ndarray], down: bool = False) -> None:
+        """Let the rows that stay move, up or `down`, and take from columns the shift of each run of rows."""
         if not gaps.start.size:
             return
-        idle = self._idle_from(int(gaps.start[0]))
+        idle = self._idle_among(0, int(gaps.stop[0])) if down else self._idle_among(int(gaps.start[0]), self.n)
         none = np.zeros(gaps.start.size, np.int64)
         shift = np.array([shifts.get(name, none) for name in self.COLUMNS])
-        _close_rows(self._places, [name not in idle for name in self.COLUMNS], shift.T, gaps.start, gaps.stop, self.n)
+        _close_rows(self._places, [name not in idle for name in self.COLUMNS], shift.T, gaps.start, gaps.stop, self.n, down)
         self._rows[0] = self.n - gaps.total
+        if down:
+            self._begin_behind(gaps.total)
 
-    def _idle_from(self, first: int) -> Collection[str]:
-        """Return the columns that need not move: they have one value in all rows from `first` on, or those that count are elsewhere."""
+    def _begin_behind(self, rows: int) -> None:
+        """Let the columns begin behind so many rows, whose memory is not used until columns are reallocated."""
+        columns = vars(self)
+        for name in self.COLUMNS:
+            columns[name] = columns[name][..., rows:]
+        self.capacity -= rows
+        self.generation += 1
+        self._places[0] += rows * self._places[2]
+        self._bind()
+
+    def _idle_among(self, first: int, stop: int) -> Collection[str]:
+        """Return the columns of which rows from `first` to `stop` need not move: these have one value in all of them, or those that count are elsewhere."""
         return ()
 
     def view(self, name: str) -> np.ndarray:

@@ -15,7 +15,7 @@ import models  # noqa: E402
 from python_costs import CUBE, SOFT, hex_mesh  # noqa: E402
 from test_step import state  # noqa: E402
 
-from solfec import _kernels  # noqa: E402
+from solfec import _kernels, tables  # noqa: E402
 from solfec.bodies.finite_elements import OF_BODIES, OF_ELEMENTS, OF_NODES, FiniteElements, compiled  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.small_bodies import SmallBodySolver  # noqa: E402
@@ -29,6 +29,13 @@ from solfec.tables import Gaps, Table, appended, close_up  # noqa: E402
 
 RUBBER = BulkMaterial("NEO_HOOKEAN", young=1e6, poisson=0.3, density=1e3)
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+
+
+@pytest.fixture(autouse=True)
+def rows_before_gaps_move(monkeypatch, request):
+    """Let the fewer rows move in small models, too; but measure times of those that users have."""
+    if "one_thread" not in request.fixturenames:
+        monkeypatch.setattr(tables, "FEWER", 0)
 
 
 def tetrahedron(place) -> Mesh:
@@ -215,7 +222,7 @@ def compare_with_made_at_once(model) -> None:
         for name in {*one.LANED} - {"energy", "strain"}:
             assert np.array_equal(getattr(one, name), getattr(two, name)), name
     assert np.array_equal(fe.assembly.first, made.assembly.first) and np.array_equal(fe.assembly.position, made.assembly.position)
-    for one, two in zip(fe.assembly.parts, made.assembly.parts):
+    for one, two in zip(fe.assembly.elements, made.assembly.elements):
         assert np.array_equal(one, two)
 
 
@@ -249,14 +256,30 @@ def test_rows_close_up_and_pointers_follow(gone):
     gaps = Gaps(np.array(gone, int), np.array(gone, int) + 1)
     kept = np.delete(np.arange(10), gone)
     column = np.asfortranarray(np.arange(36.0).reshape(3, 12))
+    column[:, 10:] = -1.0
     expected = column[:, kept]
-    close_up(column, gaps, 10, -1.0)
-    assert np.array_equal(column[:, : kept.size], expected) and (column[:, kept.size : 10] == -1.0).all()
+    column = close_up(column, gaps, 10, -1.0)
+    assert np.array_equal(column[:, : kept.size], expected) and (column[:, kept.size :] == -1.0).all()
     pointer = 2 * np.arange(12, dtype=np.int32)  # of lists of two rows each
-    close_up(pointer, gaps, 10, 0, 2 * gaps.shift)
+    pointer = close_up(pointer, gaps, 10, 0, 2 * gaps.shift)
     assert np.array_equal(pointer[: kept.size], 2 * np.arange(kept.size))
     rows = gaps.rows(10)
     assert np.array_equal(rows[kept], np.arange(kept.size)) and (rows[gone] == -1).all()
+
+
+@pytest.mark.parametrize("start, moved", [(1, [0]), (6, [8, 9])])
+def test_the_fewer_rows_move(start, moved):
+    """Before a gap they move down, and the column then begins in the midst of its memory, of which what is appended later fills the end."""
+    memory = np.zeros((2, 12), order="F")
+    column = memory[:, :10]
+    column[:] = np.arange(10.0)
+    address = {row: column[:, row:].ctypes.data for row in range(10)}
+    closed = close_up(column, Gaps([start], [start + 2]), 10, 0.0)[:, :8]
+    kept = [row for row in range(10) if not start <= row < start + 2]
+    assert closed[1].tolist() == kept
+    assert [row for place, row in enumerate(kept) if closed[:, place:].ctypes.data != address[row]] == moved
+    longer = appended(closed, np.full((2, 2), 10.0))
+    assert longer[0].tolist() == [*kept, 10.0, 10.0] and np.shares_memory(longer, memory)
 
 
 def test_appended_arrays_share_memory_and_old_values():

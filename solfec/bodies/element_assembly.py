@@ -8,11 +8,12 @@ not depend on threads.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import _kernels
-from ..element_types import BY_SIZE, ELEMENT_TYPES, used_slots
+from ..element_types import BY_SIZE, ELEMENT_TYPES
 from ..tables import Gaps, Record, appended, close_up
 from .enhanced_elements import SIGNS, EnhancedStrains
 from .materials import Law
@@ -138,8 +139,7 @@ class ElementGroup:
         if not ((lanes.start % LANES).any() or ((lanes.stop % LANES > 0) & (lanes.stop < self.count)).any()):
             gaps = Gaps(lanes.start // LANES, -(-lanes.stop // LANES))
             for holder, name in self._lane_arrays():
-                close_up(holder[name], gaps, self.blocks, 0, nodes if name == "node" else None)
-                holder[name] = holder[name][..., : self.blocks - gaps.total]
+                holder[name] = close_up(holder[name], gaps, self.blocks, 0, nodes if name == "node" else None)[..., : self.blocks - gaps.total]
         else:
             stay = lanes.rows(self.count)
             stay = np.flatnonzero(stay >= 0)
@@ -149,10 +149,10 @@ class ElementGroup:
                 if name == "node":
                     values = values - shift[:, None]
                 holder[name] = in_lanes(values)
-        close_up(self.numbers, lanes, self.count, 0, elements.shift)
-        close_up(self.body, lanes, self.count, 0, bodies)
-        self.numbers, self.body = (array[: self.count - lanes.total] for array in (self.numbers, self.body))
-        self._count(self.count - lanes.total)
+        left = self.count - lanes.total
+        self.numbers = close_up(self.numbers, lanes, self.count, 0, elements.shift)[:left]
+        self.body = close_up(self.body, lanes, self.count, 0, bodies)[:left]
+        self._count(left)
         return gaps
 
     def _values(self, array: np.ndarray, first: int = 0) -> np.ndarray:
@@ -329,6 +329,15 @@ class OwnPoints:
         return OwnPoints(number[self.element[chosen]], self.natural[chosen], self.weight[chosen])
 
 
+class ElementColumns(NamedTuple):
+    """What an assembly keeps of its elements besides their groups; the arguments of ElementAssembly."""
+
+    sizes: np.ndarray
+    lame: np.ndarray
+    law: np.ndarray
+    enhanced: np.ndarray
+
+
 class ElementAssembly(Record):
     """All elements of a set of bodies, and sums of their vectors at nodes.
 
@@ -364,7 +373,7 @@ class ElementAssembly(Record):
         super().__init__()
         enhanced = np.zeros(len(sizes), bool) if enhanced is None else np.asarray(enhanced, bool)
         nodes, lame = np.ascontiguousarray(nodes), np.ascontiguousarray(lame)
-        self.parts = sizes, nodes, lame, np.asarray(law, np.int32), enhanced
+        self.elements = ElementColumns(sizes, lame, np.asarray(law, np.int32), enhanced)
         self.own_points = own_points
         self.groups: list[ElementGroup] = []
         self.reference = np.asfortranarray(reference)
@@ -377,7 +386,7 @@ class ElementAssembly(Record):
         for kind in ELEMENT_TYPES:
             size = kind.size
             for number in Law:
-                alike = (sizes == size) & (self.parts[3] == number)
+                alike = (sizes == size) & (self.elements.law == number)
                 special = enhanced & kind.takes_enhancement
                 for softer in (False, True):
                     which = np.flatnonzero(alike & whole & (special == softer))
@@ -407,12 +416,7 @@ class ElementAssembly(Record):
                 new_kinds = True
         if new_kinds:
             self.groups.sort(key=lambda group: group.place)
-        sizes, nodes, lame, law, enhanced = other.parts
-        mine = self.parts
-        self.parts = (
-            appended(mine[0], sizes), appended(mine[1].T, np.where(used_slots(sizes), nodes + self.node_count, 0).T).T, appended(mine[2].T, lame.T).T,
-            appended(mine[3], law), appended(mine[4], enhanced),
-        )  # fmt: skip
+        self.elements = ElementColumns(*(appended(mine.T, theirs.T).T for mine, theirs in zip(self.elements, other.elements)))
         if other.own_points is not None:
             self.own_points = other.own_points.behind(self.own_points, self.element_count)
         new = self.node_count
@@ -431,12 +435,9 @@ class ElementAssembly(Record):
         """Let bodies go, with their elements and nodes; `reference` (3, n) are the nodes that stay."""
         blocks = [group.remove(elements, nodes.shift, bodies.shift) for group in self.groups]
         self.groups = [group for group in self.groups if group.count]
-        old = self.parts
-        for array, shift in zip(old, (None, nodes.shift, None, None, None)):
-            close_up(array.T, elements, self.element_count, 0, shift)
-        np.maximum(old[1], 0, out=old[1])  # beyond the last node of an element there is 0
-        self.element_count -= elements.total
-        self.parts = tuple(array[: self.element_count] for array in old)
+        left = self.element_count - elements.total
+        self.elements = ElementColumns(*(close_up(column.T, elements, self.element_count, 0).T[:left] for column in self.elements))
+        self.element_count = left
         if self.own_points is not None:
             self.own_points = self.own_points.without(elements)
         contributions, count = Gaps(self.first[nodes.start], self.first[nodes.stop]), self.node_count + 1
@@ -445,10 +446,9 @@ class ElementAssembly(Record):
             self._share_force()
             return
         group = self.groups[0]
-        close_up(self.position, contributions, len(self.position), 0, LANES * 3 * group.size * blocks[0].shift)
-        close_up(self.first, nodes, count, 0, contributions.shift)
+        position = close_up(self.position, contributions, len(self.position), 0, LANES * 3 * group.size * blocks[0].shift)
         self.replace(
-            position=self.position[: len(self.position) - contributions.total], first=self.first[: self.node_count + 1],
+            position=position[: len(self.position) - contributions.total], first=close_up(self.first, nodes, count, 0, contributions.shift)[: self.node_count + 1],
             flat=self.flat[: group.force_length],
         )  # fmt: skip
         group.force = group.part_of(self.flat, 0)
@@ -540,16 +540,11 @@ class ElementAssembly(Record):
             g.stiffness(displacement, dense)
         return room
 
-    def part(self, elements: np.ndarray, nodes: np.ndarray) -> ElementAssembly:
-        """Return the assembly of some elements, with only the given nodes, in this order."""
-        sizes, table, lame, law, enhanced = self.parts
-        local = np.zeros(self.node_count, int)
-        local[nodes] = np.arange(len(nodes))
+    def part(self, elements: np.ndarray, nodes: np.ndarray, table: np.ndarray) -> ElementAssembly:
+        """Return the assembly of some elements with some nodes; `table` (ne, 8) has places among these of the elements' nodes."""
+        sizes, lame, law, enhanced = (column[elements] for column in self.elements)
         own = None if self.own_points is None else self.own_points.part(elements)
-        return ElementAssembly(
-            self.reference[:, nodes], sizes[elements], local[table[elements]], lame[elements], law[elements], own,
-            enhanced[elements],
-        )  # fmt: skip
+        return ElementAssembly(self.reference[:, nodes], sizes, table, lame, law, own, enhanced)
 
 
 def first_folded(reference: np.ndarray, sizes: np.ndarray, nodes: np.ndarray, own_points: OwnPoints | None = None) -> int:

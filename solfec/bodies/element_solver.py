@@ -110,12 +110,11 @@ class ElementSolver(Record):
         super().__init__()
         self.fe, self.which = fe, which
         sizes = np.diff(fe.first)[which]
-        self.nodes = np.concatenate([np.arange(fe.first[k], fe.first[k + 1]) for k in which])
+        self.nodes = fe.nodes_and_elements(which)[0]
         self.size = 3 * len(self.nodes)
         self.linear = bool(fe.linear[which[0]])
-        elements = np.concatenate([np.arange(fe.first_element[k], fe.first_element[k + 1]) for k in which])
         everything = len(self.nodes) == len(fe.mass)
-        self.assembly = fe.assembly if everything else fe.assembly.part(elements, self.nodes)
+        self.assembly = fe.assembly if everything else fe.part(fe.assembly, which)
         self._seen = np.zeros((3, len(self.nodes)), order="F")
         self.replace(
             rows=fe.rows[which].astype(np.int32),

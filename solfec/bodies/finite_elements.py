@@ -17,7 +17,7 @@ from ..shapes.mesh import Mesh
 from ..shapes.mesh_topology import MeshTopology
 from ..shapes.point_query import in_hulls
 from ..shapes.vectors import cross
-from ..tables import Gaps, Record, appended, close_up, opened
+from ..tables import Gaps, Record, appended, close_up, opened, ranges
 from .element_assembly import ElementAssembly, OwnPoints, first_folded
 from .frequencies import highest_element, laplacian_row_bounds, largest_frequency
 from .materials import Law
@@ -317,7 +317,7 @@ class FiniteElements(Record):
     @property
     def element_lame(self) -> np.ndarray:
         """Lame's constants (ne, 2) of all elements [pressure]."""
-        return self.assembly.parts[2]
+        return self.assembly.elements.lame
 
     @property
     def _parts(self) -> list[ElementAssembly]:
@@ -377,12 +377,14 @@ class FiniteElements(Record):
         gaps, nodes, elements = Gaps(lost, lost + 1), *(Gaps(first[lost], first[lost + 1]) for first in (self.first, self.first_element))
         total = self.first[-1], self.first_element[-1]
         for names, gap, n in ((OF_BODIES, gaps, self.count), (OF_NODES, nodes, total[0]), (OF_ELEMENTS, elements, total[1])):
-            for name in set(names).difference(OF_STEPS):
-                close_up(getattr(self, name), gap, int(n), 0)
-            self.replace(**{name: getattr(self, name)[..., : int(n) - gap.total] for name in names})
-        for name, shift in (("first", nodes.shift), ("first_element", elements.shift)):
-            close_up(getattr(self, name), gaps, self.count + 1, 0, shift)
-            setattr(self, name, getattr(self, name)[: self.count + 1 - len(lost)])
+            kept = {name: getattr(self, name) for name in names}
+            kept.update((name, close_up(kept[name], gap, int(n), 0)) for name in names if name not in OF_STEPS)
+            self.replace(**{name: array[..., : int(n) - gap.total] for name, array in kept.items()})
+        left = self.count + 1 - len(lost)
+        self.replace(
+            first=close_up(self.first, gaps, self.count + 1, 0, nodes.shift)[:left],
+            first_element=close_up(self.first_element, gaps, self.count + 1, 0, elements.shift)[:left],
+        )
         self.assembly.remove(gaps, elements, nodes, self.reference)
         stay = renumbered[self.rows] >= 0
         for k in lost[::-1].tolist():
@@ -422,7 +424,7 @@ class FiniteElements(Record):
         for rows, start in ((self.conf_row, bodies.conf_ptr), (self.velo_row, bodies.velo_ptr)):
             shift = rows[self.first[:-1]] - start[self.rows]
             begins = np.flatnonzero(np.diff(shift, prepend=0))  # of runs of bodies with the same shift
-            close_up(rows, Gaps(self.first[begins], self.first[begins]), len(rows), 0, shift[begins])
+            close_up(rows, Gaps(self.first[begins], self.first[begins]), len(rows), 0, shift[begins])  # closes nothing, but shifts
         bodies.node_ptr[self.rows] = self.first[:-1]
         bodies.element_ptr[self.rows] = self.first_element[:-1]
         if len(self.embedded):
@@ -482,11 +484,21 @@ class FiniteElements(Record):
         """Return the number of a row's body among finite element bodies."""
         return int(np.searchsorted(self.rows, row))
 
+    def nodes_and_elements(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nodes and the elements of some bodies, body by body."""
+        return tuple(ranges(first[numbers], first[numbers + 1] - first[numbers]) for first in (self.first, self.first_element))
+
+    def part(self, assembly: ElementAssembly, numbers: np.ndarray) -> ElementAssembly:
+        """Return the elements of some bodies, of those that an assembly holds; nodes are numbered body by body."""
+        nodes, elements = self.nodes_and_elements(numbers)
+        sizes, counts = np.diff(self.first)[numbers], np.diff(self.first_element)[numbers]
+        table = self.element_node[:, elements] + np.repeat(np.cumsum(sizes) - sizes, counts)
+        return assembly.part(elements, nodes, table.T)
+
     def body_assembly(self, bodies: BodyTable, k: int) -> tuple[ElementAssembly, np.ndarray]:
         """Return the elements of body number k, and the displacements (3, n) at which its stiffness is evaluated: zero except for 'TL'."""
-        elements = np.arange(self.first_element[k], self.first_element[k + 1])
-        nodes = np.arange(self.first[k], self.first[k + 1])
-        assembly = (self.resting if self.reduced.inside[k] else self.assembly).part(elements, nodes)
+        alone = np.array([k])
+        nodes, assembly = self.nodes_and_elements(alone)[0], self.part(self.resting if self.reduced.inside[k] else self.assembly, alone)
         displacement = np.zeros((3, len(nodes)), order="F")
         if not self.linear[k]:
             displacement[:] = bodies.configurations.conf[:, self.conf_row[nodes]]

@@ -115,7 +115,7 @@ class ReducedBodies(Record):
         """Compute reduced masses and stiffnesses and the rigid motions within bases; meshes keep those of their bodies."""
         fe = self.fe
         spans = [slice(fe.first[b], fe.first[b + 1]) for b in self.number]
-        kept = fe.resting.parts[2], fe.resting.parts[4]  # Lame's constants, enhanced strains
+        kept = fe.resting.elements.lame, fe.resting.elements.enhanced
         keys = [
             (int(modal), fe.mass[span].tobytes(), *(part[fe.first_element[b] : fe.first_element[b + 1]].tobytes() for part in kept))
             for b, span, modal in zip(self.number, spans, self.modal)

@@ -9,7 +9,6 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from ..tables import ranges
 from .element_solver import LANES, step_key, stiffness_weight
 from .table import BodyTable
 
@@ -129,8 +128,7 @@ class SmallBodySolver:
     def _matrices(self, chosen: np.ndarray) -> np.ndarray:
         """Return A (n, n, count) of some of the bodies."""
         fe, n, number = self.fe, self.unknowns, self.number[chosen]
-        nodes, elements = (ranges(start[number], start[number + 1] - start[number]) for start in (fe.first, fe.first_element))
-        assembly = fe.assembly.part(elements, nodes)
+        nodes, assembly = fe.nodes_and_elements(number)[0], fe.part(fe.assembly, number)
         stiffness = np.zeros(len(number) * n * n)
         for group, dense in zip(assembly.groups, assembly.element_stiffness(np.zeros((3, len(nodes)), order="F"))):
             width = 3 * group.size

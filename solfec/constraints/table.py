@@ -134,7 +134,7 @@ class ConstraintTable(Table):
         self.keep(mask)
         self.user_count = users
 
-    def _idle_from(self, first: int) -> Collection[str]:
+    def _idle_among(self, first: int, stop: int) -> Collection[str]:
         return USER_ONLY if first >= self.user_count else ()
 
     @property

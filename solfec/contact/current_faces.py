@@ -69,23 +69,24 @@ class CurrentFaces(Record):
         self.deforming = np.append(self.deforming, new.astype(np.int32))
         self.version = geometry.version
 
-    def remove(self, gaps: dict[str, Gaps], moved: np.ndarray) -> None:
-        """Let primitives go: `gaps` of the tables, and the new row of every old primitive, -1: it is gone."""
+    def remove(self, gaps: dict[str, Gaps]) -> None:
+        """Let primitives go, by gaps of the tables."""
         lost = gaps["PrimitiveTable"]
         faces = Gaps(*(starts(self.face_ptr, rows, len(self.surface)) for rows in (lost.start, lost.stop)))
         corners = Gaps(*(starts(self.corner_ptr, rows, len(self.vertex)) for rows in (faces.start, faces.stop)))
         shifts = {"face_ptr": faces.shift, "corner_ptr": corners.shift, "vertex": gaps["VertexTable"].shift}
         kept, first = {}, lost.start[0]
-        made_again = OF_SPLIT if np.count_nonzero(self.deforming >= first) == len(self.face_ptr) - first else ()
+        deforming_behind = len(self.deforming) - np.searchsorted(self.deforming, np.int32(first))
+        made_again = OF_SPLIT if deforming_behind == len(self.face_ptr) - first else ()
         for gap, names in ((lost, OF_PRIMITIVES), (faces, OF_FACES), (corners, OF_CORNERS)):
             for name in names:
                 column = getattr(self, name)
+                left = column.shape[-1] - gap.total
                 if name not in made_again:
-                    close_up(column, gap, column.shape[-1], 0, shifts.get(name))
-                kept[name] = column[..., : column.shape[-1] - gap.total]
+                    column = close_up(column, gap, column.shape[-1], 0, shifts.get(name))
+                kept[name] = column[..., :left]
         self.replace(**kept)
-        rows = moved[self.deforming]
-        self.deforming = rows[rows >= 0].astype(np.int32)
+        self.deforming = lost.left_of(self.deforming)
 
 
 def current_faces(geometry) -> CurrentFaces:

@@ -233,6 +233,7 @@ def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple |
     """Enlarge boxes and search for pairs; the state of the last search, if given, shows that only boxes have changed since."""
     primitives = geometry.primitives
     work.skin = work.choose_skin(state is not None and state == work.pairs_state)
+    work.fit_search(primitives.capacity)
     work.still.refresh(geometry, bodies, settings.margins, work)
     _fatten_boxes(work.still.movable, primitives.reach, work.skin, primitives.box, work.fat)
     search_pairs(geometry, bodies, settings, work)

@@ -57,7 +57,7 @@ class FaceTable(Table):
     POINTS_INTO = {"corner_ptr": "CornerTable"}
     normals_elsewhere = False  # whether the present normals are those of `current_faces` alone
 
-    def _idle_from(self, first: int) -> Collection[str]:
+    def _idle_among(self, first: int, stop: int) -> Collection[str]:
         return ("normal",) if self.normals_elsewhere else ()
 
 
@@ -134,8 +134,8 @@ class PrimitiveTable(Table):
             row.update([(name, getattr(shape, name).item() + first) for name, first in pointers.items()])
             self.append_row(body=body_row, deforming=int(deforming), orientation=IDENTITY, **row)
 
-    def _idle_from(self, first: int) -> Collection[str]:
-        return () if (self.kind[first : self.n] == PrimitiveKind.ELLIPSOID).any() else OF_ELLIPSOIDS
+    def _idle_among(self, first: int, stop: int) -> Collection[str]:
+        return () if (self.kind[first:stop] == PrimitiveKind.ELLIPSOID).any() else OF_ELLIPSOIDS
 
 
 class Geometry:
@@ -222,7 +222,7 @@ class Geometry:
         present = self.current
         self.faces.normals_elsewhere = present is not None and present.own
         if present is not None and present.deforming.size and present.version == self.version:
-            present.remove(gaps, moved)
+            present.remove(gaps)
             present.version += 1
         for table in self.tables:
             table.close(gaps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import Gaps, Record, close_up
+from ..tables import Gaps, Record
 
 _sort_still = _kernels.broad_phase.sort_still
 _fatten_boxes = _kernels.contact_detection.fatten_boxes
@@ -18,13 +18,6 @@ FIGURES, CLASSES = 20, 65  # size of a stored grid
 def column_length(count: int) -> int:
     """Return a length of columns for `count` boxes and one more block, chosen so that columns do not compete for cache lines."""
     return count + 8 + (112 - (count + 8)) % 1024
-
-
-def _follow(rows: np.ndarray, gaps: Gaps) -> np.ndarray:
-    """Return ascending rows of a table, in their memory, after others have moved up into gaps."""
-    lost = Gaps(*(np.searchsorted(rows, at.astype(rows.dtype)) for at in (gaps.start, gaps.stop)))
-    close_up(rows, lost, len(rows), 0, gaps.shift)
-    return rows[: len(rows) - lost.total]
 
 
 class StillBoxes(Record):
@@ -67,7 +60,7 @@ class StillBoxes(Record):
 
     def remove(self, gaps: dict[str, Gaps]) -> None:
         """Follow rows of bodies and primitives, which move up into gaps."""
-        self.replace(bodies=_follow(self.bodies, gaps["BodyTable"]), movable=_follow(self.movable, gaps["PrimitiveTable"]))
+        self.replace(bodies=gaps["BodyTable"].left_of(self.bodies), movable=gaps["PrimitiveTable"].left_of(self.movable))
 
     def _resize(self, count: int) -> None:
         self.grid = np.zeros((FIGURES, CLASSES), order="F")

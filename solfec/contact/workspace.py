@@ -82,23 +82,27 @@ class Workspace(Record):
         self.fresh = 1
         self.options = (0.0, False), False, False, False
         self.cohesive = 1  # contacts may have cohesion
-        self.contact_capacity = self.primitive_capacity = -1
+        self.contact_capacity = -1
+        self.rows = np.zeros((0, 2), np.int32, order="F")
         self.choice = [0, 0, 0]
         self.skin = 0.0
         self.enlarge_pairs(256)
 
     def fit(self, geometry, bodies) -> None:
         """Match the capacities of the tables of shapes and bodies, keeping what is known of those that there are."""
-        if self.primitive_capacity != geometry.primitives.capacity:
-            capacity = self.primitive_capacity = geometry.primitives.capacity
+        if self.turned.size != geometry.primitives.capacity:
+            self._enlarge_primitives(geometry.primitives.capacity)
+        if self.moved.size != bodies.capacity:
+            self.replace(moved=enlarged(self.moved, bodies.capacity, 0), previous=enlarged(self.previous, bodies.capacity, np.nan))
+
+    def fit_search(self, capacity: int) -> None:
+        """Match the capacity of the table of primitives before all pairs are searched."""
+        if len(self.rows) != capacity:
             self.bounds = np.zeros((column_length(capacity), 6), np.float32, order="F")
             self.box_numbers = np.zeros((column_length(capacity), 3), np.int32, order="F")
             self.rows = np.zeros((capacity, 2), np.int32, order="F")
             self.records = np.zeros((9, capacity), np.int32, order="F")
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
-            self._enlarge_primitives(capacity)
-        if self.moved.size != bodies.capacity:
-            self.replace(moved=enlarged(self.moved, bodies.capacity, 0), previous=enlarged(self.previous, bodies.capacity, np.nan))
 
     def _enlarge_primitives(self, capacity: int) -> None:
         """Make room for so many primitives, keeping what is known of those that there are."""
@@ -130,10 +134,10 @@ class Workspace(Record):
             self.replace(moved=enlarged(self.moved, len(bodies), 0), previous=enlarged(self.previous, len(bodies), np.nan))
         if self.fat.shape[1] < len(primitives):
             self._enlarge_primitives(len(primitives))
-        close_up(self.moved, gaps["BodyTable"], len(bodies), 0)
-        close_up(self.previous, gaps["BodyTable"], len(bodies), np.nan)
-        close_up(self.turned, gaps["PrimitiveTable"], len(primitives), 0)
-        close_up(self.fat, gaps["PrimitiveTable"], len(primitives), 0.0)
+        self.replace(
+            moved=close_up(self.moved, gaps["BodyTable"], len(bodies), 0), previous=close_up(self.previous, gaps["BodyTable"], len(bodies), np.nan),
+            turned=close_up(self.turned, gaps["PrimitiveTable"], len(primitives), 0), fat=close_up(self.fat, gaps["PrimitiveTable"], len(primitives), 0.0),
+        )  # fmt: skip
         self.pairs = _close_pairs(self.pairs, primitives, self.low, self.high, self.apart)
         self.still.remove(gaps)
         if self.pairs_state is not None and self.pairs_state[0] == version - 1:

@@ -36,6 +36,7 @@ def find(boxes, body=None, kinds=None, excluded=(), capacity=4, still=False):
     geometry.primitives.append(n, outer_count=1, body=body.astype(np.int32))
     geometry.version += 1
     faces, work = current_faces(geometry), workspace_of(geometry, bodies)
+    work.fit_search(geometry.primitives.capacity)
     work.fat[:, :n] = boxes
     apart = still & (kinds[body] == OBSTACLE)
     members = np.flatnonzero(apart).astype(np.int32)
