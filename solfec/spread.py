@@ -13,15 +13,7 @@ import numpy as np
 
 from . import body_packing, end_notes, kept_memory
 from .body_rows import BodyRows
-from .divided import (
-    Divided,
-    Requests,
-    is_solved_together,
-    reach_of,
-    refuse,
-    refuse_variant,
-    sweeps_by_colours,
-)
+from .divided import Divided, Requests, is_solved_together, reach_of, refuse, refuse_variant, sweeps_by_colours
 from .errors import SolfecError
 from .kinds import BodyKind, ConstraintKind, Motor
 from .migration import constraint_ends

@@ -11,17 +11,7 @@ import pytest
 
 from solfec.bodies.background_mesh import weigh
 from solfec.bodies.element_assembly import ElementAssembly
-from solfec.element_types import (
-    BY_SIZE,
-    ELEMENT_TYPES,
-    HEXAHEDRON,
-    MOST_NODES,
-    PYRAMID,
-    SIZES,
-    TETRAHEDRON,
-    WEDGE,
-    used_slots,
-)
+from solfec.element_types import BY_SIZE, ELEMENT_TYPES, HEXAHEDRON, MOST_NODES, PYRAMID, SIZES, TETRAHEDRON, WEDGE, used_slots
 from solfec.shapes.mesh import Mesh
 
 SOURCES = Path(__file__).parent.parent / "solfec"

@@ -4,19 +4,7 @@ import numpy as np
 import pytest
 from unit_cube import CUBE
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    GRAVITY,
-    HEX,
-    HULL,
-    INITIAL_VELOCITY,
-    RUN,
-    SOLFEC,
-    SPHERE,
-    SURFACE_MATERIAL,
-)
+from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, GRAVITY, HEX, HULL, INITIAL_VELOCITY, RUN, SOLFEC, SPHERE, SURFACE_MATERIAL
 from solfec.errors import SolfecError
 
 

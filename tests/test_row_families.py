@@ -7,16 +7,7 @@ from typing import get_args
 
 import pytest
 
-from solfec.kinds import (
-    JOINTS,
-    LINKS,
-    ROW_FAMILIES,
-    Cone,
-    ConstraintKind,
-    RowKind,
-    SurfaceModel,
-    SurfaceModelName,
-)
+from solfec.kinds import JOINTS, LINKS, ROW_FAMILIES, Cone, ConstraintKind, RowKind, SurfaceModel, SurfaceModelName
 from solfec.solvers.reduced_rows import CONE_OF_KIND, UNKNOWN
 
 ROOT = Path(__file__).parent.parent

@@ -2,21 +2,7 @@
 
 import pytest
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    CALLBACK,
-    GRAVITY,
-    HULL,
-    INITIAL_VELOCITY,
-    OUTPUT,
-    RUN,
-    SOLFEC,
-    SPHERE,
-    SURFACE_MATERIAL,
-    results,
-)
+from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, CALLBACK, GRAVITY, HULL, INITIAL_VELOCITY, OUTPUT, RUN, SOLFEC, SPHERE, SURFACE_MATERIAL, results
 from solfec.errors import SolfecError
 
 

@@ -10,21 +10,7 @@ from make import HERE, rgb, save, shown
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    FIX_POINT,
-    FORCE,
-    GAUSS_SEIDEL_SOLVER,
-    HEX,
-    MESH2CONVEX,
-    OUTPUT,
-    PIPE,
-    RUN,
-    SCALE,
-    SOLFEC,
-)
+from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, FIX_POINT, FORCE, GAUSS_SEIDEL_SOLVER, HEX, MESH2CONVEX, OUTPUT, PIPE, RUN, SCALE, SOLFEC
 from solfec.language import session
 from solfec.results.plot import COLOURS, GRID, INK, MUTED
 

@@ -10,18 +10,7 @@ from make import HERE, save, shown
 from matplotlib.figure import Figure
 from PIL import Image
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    CONTACT_SPARSIFY,
-    GEOMETRIC_EPSILON,
-    GRAVITY,
-    HEX,
-    RUN,
-    SOLFEC,
-    SURFACE_MATERIAL,
-)
+from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, CONTACT_SPARSIFY, GEOMETRIC_EPSILON, GRAVITY, HEX, RUN, SOLFEC, SURFACE_MATERIAL
 from solfec.language import session
 from solfec.results.plot import COLOURS, INK, MUTED
 

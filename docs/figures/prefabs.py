@@ -6,21 +6,7 @@ import numpy as np
 from make import HERE, rgb, sheet, shown
 from PIL import Image
 
-from solfec import (
-    ARCH,
-    BODY,
-    BOX,
-    BULK_MATERIAL,
-    CAPSULE,
-    CYLINDER,
-    PACKING,
-    PLANE,
-    SOLFEC,
-    SPHERE,
-    TERRAIN,
-    VORONOI,
-    WALL,
-)
+from solfec import ARCH, BODY, BOX, BULK_MATERIAL, CAPSULE, CYLINDER, PACKING, PLANE, SOLFEC, SPHERE, TERRAIN, VORONOI, WALL
 from solfec.results.plot import COLOURS
 
 

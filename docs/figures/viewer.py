@@ -7,21 +7,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from solfec import (
-    BODY,
-    BULK_MATERIAL,
-    ELLIP,
-    GAUSS_SEIDEL_SOLVER,
-    GRAVITY,
-    HEX,
-    HULL,
-    OUTPUT,
-    RUN,
-    SOLFEC,
-    SPHERE,
-    SURFACE_MATERIAL,
-    cli,
-)
+from solfec import BODY, BULK_MATERIAL, ELLIP, GAUSS_SEIDEL_SOLVER, GRAVITY, HEX, HULL, OUTPUT, RUN, SOLFEC, SPHERE, SURFACE_MATERIAL, cli
 
 WIDTH, HEIGHT = 520, 350
 WAYS = (["--result", "mises"], ["--result", "mises", "--cut", "-y:0"], ["--result", "R"], ["--result", "bodies"])

@@ -9,16 +9,7 @@ from ..errors import SolfecError
 from .element_assembly import ElementAssembly
 from .finite_elements import compiled
 from .materials import Law
-from .reduced_base import (
-    BadBase,
-    ReducedBase,
-    check_mass,
-    check_modes,
-    check_orthonormal,
-    mismatch,
-    orthonormal,
-    rigid_fields,
-)
+from .reduced_base import BadBase, ReducedBase, check_mass, check_modes, check_orthonormal, mismatch, orthonormal, rigid_fields
 from .table import BodyTable, Form
 
 DENSE_UNKNOWNS = 1500  # smaller problems are solved by a dense solver

@@ -12,19 +12,7 @@ from ..shapes.characteristics import characteristics
 from . import checks, session
 from .checks import BadValue, command
 from .hints import Integers, Switch, Vector
-from .shapes import (
-    CONVEX,
-    ELLIP,
-    MESH,
-    SPHERE,
-    Shape,
-    consume,
-    pieces_of,
-    reported,
-    shape_of,
-    shapes_of,
-    unwrapped,
-)
+from .shapes import CONVEX, ELLIP, MESH, SPHERE, Shape, consume, pieces_of, reported, shape_of, shapes_of, unwrapped
 
 Parts: TypeAlias = Shape | list[Shape] | None  # one, several, or none
 

@@ -4,18 +4,7 @@ import numpy as np
 import pytest
 from unit_cube import CUBE
 
-from solfec import (
-    BODY,
-    BULK_MATERIAL,
-    FORCE,
-    GAUSS_SEIDEL_SOLVER,
-    HEX,
-    INITIAL_VELOCITY,
-    RUN,
-    SOLFEC,
-    TIME_SERIES,
-    VELOCITY,
-)
+from solfec import BODY, BULK_MATERIAL, FORCE, GAUSS_SEIDEL_SOLVER, HEX, INITIAL_VELOCITY, RUN, SOLFEC, TIME_SERIES, VELOCITY
 from solfec.errors import SolfecWarning
 
 pytestmark = pytest.mark.usefixtures("fresh_session")

@@ -3,21 +3,7 @@
 import pytest
 from unit_cube import CUBE
 
-from solfec import (
-    BODY,
-    BULK_MATERIAL,
-    DISPLACEMENT,
-    FORCE,
-    GAUSS_SEIDEL_SOLVER,
-    HEX,
-    HULL,
-    INITIAL_VELOCITY,
-    MESH,
-    RUN,
-    SOLFEC,
-    STRESS,
-    VELOCITY,
-)
+from solfec import BODY, BULK_MATERIAL, DISPLACEMENT, FORCE, GAUSS_SEIDEL_SOLVER, HEX, HULL, INITIAL_VELOCITY, MESH, RUN, SOLFEC, STRESS, VELOCITY
 from solfec.errors import SolfecWarning
 
 pytestmark = pytest.mark.usefixtures("fresh_session")

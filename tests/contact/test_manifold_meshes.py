@@ -3,19 +3,7 @@
 import numpy as np
 import pytest
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    FIX_DIRECTION,
-    FIX_POINT,
-    HEX,
-    MESH,
-    PRESSURE,
-    RUN,
-    SOLFEC,
-    STRESS,
-)
+from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, FIX_DIRECTION, FIX_POINT, HEX, MESH, PRESSURE, RUN, SOLFEC, STRESS
 
 TETRAHEDRA = [(0, 1, 3, 7), (0, 1, 5, 7), (0, 2, 3, 7), (0, 2, 6, 7), (0, 4, 5, 7), (0, 4, 6, 7)]
 PYRAMIDS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

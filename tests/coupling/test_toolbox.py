@@ -25,14 +25,7 @@ from solfec import (
     SURFACE_MATERIAL,
     TRANSLATE,
 )
-from solfec.coupling.toolbox import (
-    Buffer,
-    CallableSolver,
-    InteractionSolver,
-    OpenStep,
-    SolfecInteractionSolver,
-    SolfecSimulation,
-)
+from solfec.coupling.toolbox import Buffer, CallableSolver, InteractionSolver, OpenStep, SolfecInteractionSolver, SolfecSimulation
 from solfec.errors import SolfecError, SolfecWarning
 
 CUBE = [-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -1, -1, 2, 1, -1, 2, 1, 1, 2, -1, 1, 2]

@@ -8,18 +8,7 @@ import numpy as np
 import pytest
 from unit_cube import CUBE
 
-from solfec import (
-    CONVEX,
-    COPY,
-    HEX,
-    HULL,
-    MASS_CENTER,
-    MESH,
-    ROTATE,
-    SCALE,
-    SPHERE,
-    TRANSLATE,
-)
+from solfec import CONVEX, COPY, HEX, HULL, MASS_CENTER, MESH, ROTATE, SCALE, SPHERE, TRANSLATE
 from solfec.errors import SolfecWarning
 
 SIDES = [4, 0, 3, 2, 1, 1, 4, 4, 5, 6, 7, 2, 4, 0, 1, 5, 4, 3, 4, 1, 2, 6, 5, 4, 4, 2, 3, 7, 6, 5, 4, 3, 0, 4, 7, 6]

@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from coulomb import (
-    frame,
-    pseudo_rigid_inverse_mass,
-    pseudo_rigid_operator,
-    rigid_inverse_mass,
-    rigid_operator,
-    turn,
-    worst,
-)
+from coulomb import frame, pseudo_rigid_inverse_mass, pseudo_rigid_operator, rigid_inverse_mass, rigid_operator, turn, worst
 
 from solfec.bodies.table import BodyKind, BodyTable
 from solfec.constraints import user

@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from coulomb import (
-    length,
-    pseudo_rigid_inverse_mass,
-    pseudo_rigid_operator,
-    rigid_inverse_mass,
-    rigid_operator,
-    turn,
-    worst,
-)
+from coulomb import length, pseudo_rigid_inverse_mass, pseudo_rigid_operator, rigid_inverse_mass, rigid_operator, turn, worst
 
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Form, Scheme

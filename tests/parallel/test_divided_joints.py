@@ -9,18 +9,7 @@ from courses import NOTHING, OFTEN, contents, course, quick, scatter, solver
 from jointed import Scene, X
 from processes import spmd
 
-from solfec import (
-    BALL,
-    DISTANCE,
-    FIX_POINT,
-    FORCE,
-    PUT_RIGID_LINK,
-    PUT_SPRING,
-    ROPE,
-    SET_VELOCITY,
-    TIME_SERIES,
-    divided,
-)
+from solfec import BALL, DISTANCE, FIX_POINT, FORCE, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_VELOCITY, TIME_SERIES, divided
 from solfec.constraints import user
 from solfec.divided import Divided
 from solfec.errors import SolfecError

@@ -9,20 +9,7 @@ import pytest
 
 from solfec import _kernels
 from solfec.errors import SolfecWarning
-from solfec.parmec import (
-    CRITICAL,
-    DEM,
-    GRANULAR,
-    GRAVITY,
-    HISTORY,
-    MATERIAL,
-    OBSTACLE,
-    PRESCRIBE,
-    SPHERE,
-    VELOCITY,
-    model,
-    pairs,
-)
+from solfec.parmec import CRITICAL, DEM, GRANULAR, GRAVITY, HISTORY, MATERIAL, OBSTACLE, PRESCRIBE, SPHERE, VELOCITY, model, pairs
 
 NO_FILES = 1e9
 FLOOR = [(-3, -3, 0, 9, -3, 0, 0, 9, 0)]

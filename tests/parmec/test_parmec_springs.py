@@ -6,19 +6,7 @@ import numpy as np
 import pytest
 
 from solfec import _kernels
-from solfec.parmec import (
-    ANALYTICAL,
-    DEM,
-    EQM,
-    GRAVITY,
-    HISTORY,
-    PRESCRIBE,
-    RESTRAIN,
-    SPRING,
-    TSERIES,
-    VELOCITY,
-    model,
-)
+from solfec.parmec import ANALYTICAL, DEM, EQM, GRAVITY, HISTORY, PRESCRIBE, RESTRAIN, SPRING, TSERIES, VELOCITY, model
 
 pytestmark = pytest.mark.usefixtures("without_files")
 

@@ -7,21 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from solfec.parmec import (
-    ANALYTICAL,
-    DAMPING,
-    DEM,
-    GRAVITY,
-    HISTORY,
-    MATERIAL,
-    MESH,
-    PRESCRIBE,
-    RESTRAIN,
-    SPHERE,
-    TSERIES,
-    VELOCITY,
-    model,
-)
+from solfec.parmec import ANALYTICAL, DAMPING, DEM, GRAVITY, HISTORY, MATERIAL, MESH, PRESCRIBE, RESTRAIN, SPHERE, TSERIES, VELOCITY, model
 
 pytestmark = pytest.mark.usefixtures("without_files")
 

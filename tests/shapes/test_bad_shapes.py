@@ -8,20 +8,7 @@ import numpy as np
 import pytest
 from sample_shapes import BOX_FACES, UNIT_CORNERS
 
-from solfec import (
-    BODY,
-    BULK_MATERIAL,
-    CONVEX,
-    ELLIP,
-    HEX,
-    HULL,
-    MASS_CENTER,
-    MESH,
-    SCALE,
-    SOLFEC,
-    SPHERE,
-    TRANSLATE,
-)
+from solfec import BODY, BULK_MATERIAL, CONVEX, ELLIP, HEX, HULL, MASS_CENTER, MESH, SCALE, SOLFEC, SPHERE, TRANSLATE
 from solfec.errors import SolfecWarning
 
 BOX = [*BOX_FACES]
