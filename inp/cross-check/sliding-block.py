@@ -5,14 +5,7 @@ SURFACE_MATERIAL(solfec, friction=0.35)
 stone = BULK_MATERIAL(solfec, density=1000, label='stone')
 GRAVITY(solfec, (0, 0, -9.81))
 
-
-def box(x, y, z, a, b, c):
-    """Return a hexahedron with its lowest corner at (x, y, z) and sides a, b, c."""
-    corners = [(0, 0), (a, 0), (a, b), (0, b)]
-    return HULL([number for up in (0, c) for u, v in corners for number in (x + u, y + v, z + up)], 1, 1)
-
-
-BODY(solfec, 'OBSTACLE', box(-1, -1, -0.4, 4, 2, 0.4), stone, label='table')
-block = BODY(solfec, 'RIGID', box(-0.2, -0.2, 0, 0.4, 0.4, 0.4), stone, label='block')
+BODY(solfec, 'OBSTACLE', BOX((1, 0, -0.2), (4, 2, 0.4)), stone, label='table')
+block = BODY(solfec, 'RIGID', BOX((0, 0, 0.2), (0.4, 0.4, 0.4)), stone, label='block')
 FORCE(block, 'SPATIAL', (0, 0, 0.2), (1, 0, 0), 1.5 * 0.35 * 64 * 9.81)
 RUN(solfec, AUTO_SOLVER(1E-10), 0.5)
