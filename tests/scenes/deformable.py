@@ -9,7 +9,7 @@ from scipy.integrate import solve_bvp
 
 import solfec
 
-from .frame import Defect, Figure, G, Limit, box, floor, holds, place, scene
+from .frame import Defect, Figure, G, Limit, box, floor, holds, place, scene, slope
 from .joints import crossing_period
 
 STILL = (0.0, 0.0, 0.0)
@@ -245,7 +245,7 @@ def soft_block_rests(setup, kind):
 def sliding_block(setup, kind, mesh):
     """A stiff block slides down a slope with g (sin a - mu cos a), whatever its kind and elements."""
     angle, mu, end = radians(30), 0.3, 0.2
-    model = setup.model(1e-3, gravity=(G * sin(angle), 0, -G * cos(angle)))
+    model = setup.model(1e-3, gravity=slope(angle))
     setup.surface(model, friction=mu)
     bulk = solfec.BULK_MATERIAL(model, young=1e8, poisson=0.3, density=1e3)
     floor(model, bulk)

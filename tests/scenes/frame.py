@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import cos, sin
 
 import solfec
 from solfec.language import session
@@ -243,6 +244,20 @@ def centred(centre, sizes, surface: int = 1):
 def floor(model, material, size: float = 5.0, surface: int = 1):
     """An obstacle whose top is the plane z = 0."""
     return solfec.BODY(model, "OBSTACLE", box((-size, -size, -1), (size, size, 0), surface), material)
+
+
+def floored(setup, step: float, gravity=(0.0, 0.0, -G), **surface):
+    """A model with a floor, whose top is the plane z = 0, and its material; `surface` are members of the material of all surfaces."""
+    model = setup.model(step, gravity=gravity)
+    setup.surface(model, **surface)
+    bulk = solfec.BULK_MATERIAL(model)
+    floor(model, bulk)
+    return model, bulk
+
+
+def slope(angle: float) -> tuple[float, float, float]:
+    """Gravity on a floor that falls by an angle along x."""
+    return G * sin(angle), 0, -G * cos(angle)
 
 
 def ball(model, material, centre, radius, velocity=(0, 0, 0), spin=(0, 0, 0), surface: int = 1):

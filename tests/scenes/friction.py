@@ -6,7 +6,7 @@ from math import atan, cos, degrees, hypot, pi, radians, sin, sqrt, tan
 
 import solfec
 
-from .frame import WITH_PENALTY, Defect, Figure, G, Limit, box, centred, floor, holds, place, scene, speed
+from .frame import WITH_PENALTY, Defect, Figure, G, Limit, box, centred, floor, floored, holds, place, scene, slope, speed
 
 HINGE = "one averaged contact point per pair is a hinge"
 
@@ -77,10 +77,7 @@ def braking(setup, tiles):
 def direction(setup):
     """Friction acts against the velocity, whatever its direction in the plane: the path is straight."""
     mu, v, angle = 0.3, 1.0, radians(30)
-    model = setup.model(1e-3)
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=mu)
     body = solfec.BODY(model, "RIGID", solfec.SPHERE((0, 0, 0.05), 0.05, 1, 1), bulk)
     body.disable_rotation = "ON"
     solfec.INITIAL_VELOCITY(body, (v * cos(angle), v * sin(angle), 0), (0, 0, 0))
@@ -97,10 +94,7 @@ def spinning_table(setup):
     """A table on four ball feet spins down with the torque mu m g R, R the distance of the feet from the axis."""
     mu, spin, mass, half, end = 0.2, 4.0, 2.0, 0.2, 0.2
     inertia = mass * half**2
-    model = setup.model(1e-3)
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=mu)
     feet = [solfec.SPHERE((x, y, 0.02), 0.02, 1, 1) for x in (-half, half) for y in (-half, half)]
     table = solfec.BODY(model, "RIGID", feet, bulk)
     solfec.BODY_CHARS(table, mass, 1e-3, (0, 0, 0.05), (inertia / 2, 0, 0, 0, inertia / 2, 0, 0, 0, inertia))
@@ -117,10 +111,7 @@ def spinning_table(setup):
 def spinning_plate(setup):
     """A flush square plate, which rests on its corners, spins down with the torque mu m g a / sqrt 2."""
     mu, spin, side, end = 0.2, 4.0, 0.2, 0.2
-    model = setup.model(1e-3)
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=mu)
     plate = solfec.BODY(model, "RIGID", centred((0, 0, 0.01), (side, side, 0.02)), bulk)
     solfec.INITIAL_VELOCITY(plate, (0, 0, 0), (0, 0, spin))
     setup.run(model, end)
@@ -244,10 +235,7 @@ def wedge(setup, mu):
 def spring_and_friction(setup, a):
     """A block on a spring loses 2 mu m g / k of amplitude in every half of its period 2 pi sqrt (m / k)."""
     mu, m, k = 0.2, 1.0, 100.0
-    model = setup.model(1e-3)
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=mu)
     body = solfec.BODY(model, "RIGID", solfec.SPHERE((a, 0, 0.05), 0.05, 1, 1), bulk)
     solfec.BODY_CHARS(body, m, 1e-3, (a, 0, 0.05), (1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3))
     body.disable_rotation = "ON"
@@ -301,7 +289,7 @@ def capstan(setup, ratio):
 def groove(setup, mu):
     """A square bar that lies on its edge in a right-angled groove, inclined by a: g (sin a - sqrt 2 mu cos a)."""
     angle, end = radians(25), 0.4
-    model = setup.model(1e-3, gravity=(G * sin(angle), 0, -G * cos(angle)))
+    model = setup.model(1e-3, gravity=slope(angle))
     setup.surface(model, friction=mu)
     bulk = solfec.BULK_MATERIAL(model)
     for s in (-1, 1):
@@ -320,10 +308,7 @@ def groove(setup, mu):
 def painleve(setup, mu):
     """A rod slides on its tip, which leads, with friction that tilts it further: N = m g / (1 + 3 cos a (cos a - mu sin a)), a its angle to the floor."""
     angle, l, m, v = radians(60), 0.5, 1.0, 1.0
-    model = setup.model(1e-4)
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-4, friction=mu)
     r = 1e-4
     body = solfec.BODY(model, "RIGID", solfec.SPHERE((0, 0, r), r, 1, 1), bulk)
     i = m * l**2 / 3
@@ -340,10 +325,7 @@ def painleve(setup, mu):
 def oblique_impact(setup, e, mu):
     """A ball that hits the floor slides through the impact or grips: vx' = max (vx - mu (1 + e) vz, 5 / 7 vx)."""
     vx, vz, r = 2.0, 1.0, 0.1
-    model = setup.model(1e-3, gravity=(0, 0, 0))
-    setup.surface(model, friction=mu, restitution=e)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, gravity=(0, 0, 0), friction=mu, restitution=e)
     body = solfec.BODY(model, "RIGID", solfec.SPHERE((0, 0, r + 0.01), r, 1, 1), bulk)
     solfec.INITIAL_VELOCITY(body, (vx, 0, -vz), (0, 0, 0))
     setup.run(model, 0.03)

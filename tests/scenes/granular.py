@@ -7,7 +7,7 @@ from math import hypot, radians, tan
 
 import solfec
 
-from .frame import Figure, G, ball, box, centred, floor, holds, place, scene, speed
+from .frame import Figure, G, ball, box, centred, floor, floored, holds, place, scene, speed
 
 STILL = (0.0, 0.0, 0.0)
 
@@ -93,10 +93,7 @@ def settled(setup, mu):
 def repose(setup, mu):
     """The smallest heap: a ball on two that touch stays there while the angle of friction is at least 15 degrees, half of the contacts' slope."""
     r = 0.05
-    model = setup.model(1e-3)
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=mu)
     for x in (-r, r):
         ball(model, bulk, (x, 0, r), r)
     top = ball(model, bulk, (0, 0, (1 + 3**0.5) * r), r)

@@ -6,7 +6,7 @@ from math import sqrt
 
 import solfec
 
-from .frame import Figure, G, ball, floor, place, scene, speed
+from .frame import Figure, G, ball, floored, place, scene, speed
 
 STILL = (0.0, 0.0, 0.0)
 
@@ -73,10 +73,7 @@ def mass_ratio(setup, friction, ratio):
 def bounces(setup, friction):
     """A ball with e = 0.8 dropped by 0.05 m: the second apex is at e^4 of the height, at the time t0 (1 + 2 e + e^2 ...)."""
     e, drop, radius, step = 0.8, 0.05, 0.1, 2e-4
-    model = setup.model(step)
-    setup.surface(model, friction=friction, restitution=e)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, step, friction=friction, restitution=e)
     body = ball(model, bulk, (0, 0, radius + drop), radius)
     fall = sqrt(2 * drop / G)
     setup.run(model, fall * (1 + 2 * e + e**2))
@@ -88,10 +85,7 @@ def bounces(setup, friction):
 def bouncing_ends(setup):
     """A ball with e = 0.5 comes to rest after the time t0 (1 + e) / (1 - e)."""
     e, drop, radius, step = 0.5, 0.05, 0.1, 2e-4
-    model = setup.model(step)
-    setup.surface(model, friction=0.2, restitution=e)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, step, friction=0.2, restitution=e)
     body = ball(model, bulk, (0, 0, radius + drop), radius)
     end = sqrt(2 * drop / G) * (1 + e) / (1 - e)
     moving = [0.0]

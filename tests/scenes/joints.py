@@ -277,18 +277,23 @@ def broken_link(setup, ratio):
     return [holds("falls", place(body)[2] < -0.01, ratio > 1)]
 
 
-@scene(cases=[dict(law=law) for law in ("EXPLICIT", "IMPLICIT")], slow=True)
-def spring(setup, law):
-    """A ball on a spring swings with the period 2 pi sqrt (m / k) and keeps its energy."""
-    m, k, a = 1.0, 400.0, 0.1
-    model = setup.model(1e-3, gravity=STILL)
+def sprung(setup, step, m, k, a, **members):
+    """A model, and in it a ball of mass m at x = 1 on a spring of stiffness k, which is relaxed at the stroke -a, where x = 1 - a."""
+    model = setup.model(step, gravity=STILL)
     bulk = solfec.BULK_MATERIAL(model)
     body = ball(model, bulk, (1, 0, 0), 0.05)
     weigh(body, m, (1, 0, 0), (1e-3, 1e-3, 1e-3))
     post = solfec.BODY(model, "OBSTACLE", solfec.SPHERE((0, 0, 0), 0.05, 1, 1), bulk)
     solfec.FIX_POINT(post, (0, 0, 0))
-    solfec.PUT_SPRING(body, (1, 0, 0), post, (0, 0, 0), [-1, k * (1 - a), 1, -k * (1 + a)], (-1, 1), direction=(1, 0, 0), law=law)
-    # Relaxed at the stroke -a, where x = 1 - a.
+    solfec.PUT_SPRING(body, (1, 0, 0), post, (0, 0, 0), [-1, k * (1 - a), 1, -k * (1 + a)], (-1, 1), direction=(1, 0, 0), **members)
+    return model, body
+
+
+@scene(cases=[dict(law=law) for law in ("EXPLICIT", "IMPLICIT")], slow=True)
+def spring(setup, law):
+    """A ball on a spring swings with the period 2 pi sqrt (m / k) and keeps its energy."""
+    m, k, a = 1.0, 400.0, 0.1
+    model, body = sprung(setup, 1e-3, m, k, a, law=law)
     period = 2 * pi * sqrt(m / k)
     reach = [0.0]
 
@@ -305,13 +310,7 @@ def dashpot(setup):
     """A damped ball on a spring: successive amplitudes are exp (pi zeta / sqrt (1 - zeta^2)) apart."""
     m, k, a, zeta = 1.0, 400.0, 0.1, 0.1
     d = 2 * zeta * sqrt(k * m)
-    model = setup.model(5e-4, gravity=STILL)
-    bulk = solfec.BULK_MATERIAL(model)
-    body = ball(model, bulk, (1, 0, 0), 0.05)
-    weigh(body, m, (1, 0, 0), (1e-3, 1e-3, 1e-3))
-    post = solfec.BODY(model, "OBSTACLE", solfec.SPHERE((0, 0, 0), 0.05, 1, 1), bulk)
-    solfec.FIX_POINT(post, (0, 0, 0))
-    solfec.PUT_SPRING(body, (1, 0, 0), post, (0, 0, 0), [-1, k * (1 - a), 1, -k * (1 + a)], (-1, 1), direction=(1, 0, 0), dashpot=d, law="IMPLICIT")
+    model, body = sprung(setup, 5e-4, m, k, a, dashpot=d, law="IMPLICIT")
     w = sqrt(k / m * (1 - zeta**2))
     tops, last = [], [0.0, 0.0]
 

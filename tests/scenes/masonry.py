@@ -7,7 +7,7 @@ from math import acos, cos, degrees, hypot, pi, radians, sin, sqrt, tan
 
 import solfec
 
-from .frame import Figure, G, Limit, Unsolved, ball, box, centred, floor, holds, place, scene, speed
+from .frame import Figure, G, Limit, Unsolved, ball, box, centred, floor, floored, holds, place, scene, speed
 from .friction import HINGE
 
 SWEEPS = "a thousand sweeps do not pass forces through many bodies, or through light ones under heavy ones"
@@ -29,10 +29,7 @@ def block(model, bulk, corners, width):
 def stack(setup, n):
     """A stack of n cubes stays, and the lowest joint carries the weight of all."""
     step, end = 1e-3, 0.3
-    model = setup.model(step)
-    setup.surface(model, friction=0.5)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, step, friction=0.5)
     a = 0.1
     cubes = [solfec.BODY(model, "RIGID", centred((0, 0, (k + 0.5) * a), (a, a, a)), bulk) for k in range(n)]
     before = [place(c) for c in cubes]
@@ -101,10 +98,7 @@ def leaning_tower(setup, ratio):
     """Eight blocks, each shifted by d over the next, stand while 8 d is less than their length."""
     n, length, width, high = 8, 0.4, 0.4, 0.1
     d = ratio * length / n
-    model = setup.model(1e-3)
-    setup.surface(model, friction=0.6)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=0.6)
     blocks = [solfec.BODY(model, "RIGID", centred((k * d, 0, (k + 0.5) * high), (length, width, high)), bulk) for k in range(n)]
     before = [place(b) for b in blocks]
     setup.run(model, 0.5)
@@ -144,10 +138,7 @@ def dome(setup, ratio):
     """A half dome of blocks, whose meridians may open, stands when thicker than 0.042 of its radius (Heyman)."""
     rings, around, radius = 8, 16, 1.0
     inner, outer = radius * (1 - ratio / 2), radius * (1 + ratio / 2)
-    model = setup.model(1e-3)
-    setup.surface(model, friction=0.8)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=0.8)
     blocks, top = [], radians(85)
     for i in range(rings):
         for j in range(around):
@@ -192,10 +183,7 @@ def cards(setup, ratio):
     """Two cards lean on each other at the angle a to the vertical: they stand while mu > tan a / 2."""
     angle, length, t = radians(20), 0.1, 0.002
     mu = ratio * tan(angle) / 2
-    model = setup.model(5e-4)
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 5e-4, friction=mu)
     x = length * sin(angle)
     bodies = []
     for s in (-1, 1):
@@ -213,10 +201,7 @@ def cards(setup, ratio):
 def card_house(setup):
     """A house of cards of two storeys stands with friction well above what it needs."""
     angle, length, t = radians(20), 0.1, 0.002
-    model = setup.model(5e-4)
-    setup.surface(model, friction=0.8)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 5e-4, friction=0.8)
     rise, x = length * cos(angle), length * sin(angle)
     bodies = []
 
@@ -240,10 +225,7 @@ def rocking(setup, slender):
     b, high = 0.2, 0.2 * slender
     alpha = acos(high / hypot(b, high))
     start = 0.6 * alpha
-    model = setup.model(5e-4)
-    setup.surface(model, friction=2.0)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 5e-4, friction=2.0)
     shape = solfec.ROTATE(box((0, -0.1, 0), (b, 0.1, high)), (0, 0, 0), (0, 1, 0), -degrees(start))
     body = solfec.BODY(model, "RIGID", shape, bulk)
     inertia = body.mass * (b**2 + high**2) / 3  # about a corner
@@ -289,10 +271,7 @@ def shaken_block(setup, shake):
 @scene(cases=[dict(n=6)])
 def pyramid(setup, n):
     """A pyramid of cubes, each on two, stays."""
-    model = setup.model(1e-3)
-    setup.surface(model, friction=0.5)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=0.5)
     a = 0.1
     cubes = [
         solfec.BODY(model, "RIGID", centred(((j - (n - i) / 2) * 1.1 * a, 0, (i + 0.5) * a), (a, a, a)), bulk) for i in range(n) for j in range(n - i)
@@ -312,10 +291,7 @@ def large_pyramid(setup, n):
 def dominoes(setup):
     """A row of dominoes falls as a wave of steady speed, of the order of sqrt (g h)."""
     n, high, t, w, spacing = 20, 0.05, 0.01, 0.025, 0.03
-    model = setup.model(5e-4)
-    setup.surface(model, friction=0.3)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 5e-4, friction=0.3)
     row = [solfec.BODY(model, "RIGID", centred((k * spacing, 0, high / 2), (t, w, high)), bulk) for k in range(n)]
     solfec.INITIAL_VELOCITY(row[0], (0.15, 0, 0), (0, 6, 0))
     times = {}
@@ -432,10 +408,7 @@ def glued_shear(setup, shear):
 @scene()
 def thrown_on_stack(setup):
     """A ball dropped on a stack of three plates: momentum and rest; the stack carries all weights at last."""
-    model = setup.model(5e-4)
-    setup.surface(model, friction=0.5)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 5e-4, friction=0.5)
     plates = [solfec.BODY(model, "RIGID", centred((0, 0, 0.05 + 0.1 * k), (0.4, 0.4, 0.1)), bulk) for k in range(3)]
     drop = ball(model, bulk, (0, 0, 0.45), 0.1)
     setup.run(model, 0.4)

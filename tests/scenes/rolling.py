@@ -6,7 +6,7 @@ from math import cos, hypot, radians, sin, sqrt, tan
 
 import solfec
 
-from .frame import WITH_PENALTY, Figure, G, ball, box, floor, holds, place, scene, speed
+from .frame import WITH_PENALTY, Figure, G, ball, box, floor, floored, holds, place, scene, slope, speed
 
 STILL = (0.0, 0.0, 0.0)
 
@@ -15,10 +15,7 @@ STILL = (0.0, 0.0, 0.0)
 def down(setup, kind):
     """A ball that rolls down a slope: a = 5 / 7 g sin a."""
     angle, r, end = radians(20), 0.1, 0.5
-    model = setup.model(1e-3, gravity=(G * sin(angle), 0, -G * cos(angle)))
-    setup.surface(model, friction=0.5)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, gravity=slope(angle), friction=0.5)
     shape = solfec.SPHERE((0, 0, r), r, 1, 1) if kind == "sphere" else solfec.ELLIP((0, 0, r), (r, r, r), 1, 1)
     body = solfec.BODY(model, "RIGID", shape, bulk)
     setup.run(model, end)
@@ -31,10 +28,7 @@ def down(setup, kind):
 def inertia(setup, factor):
     """Of balls with the moment of inertia f m r^2 the speed down a slope is g sin a t / (1 + f): hollow ones lag."""
     angle, r, end = radians(15), 0.1, 0.4
-    model = setup.model(1e-3, gravity=(G * sin(angle), 0, -G * cos(angle)))
-    setup.surface(model, friction=0.9)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, gravity=slope(angle), friction=0.9)
     body = ball(model, bulk, (0, 0, r), r)
     i = factor * body.mass * r**2
     solfec.BODY_CHARS(body, body.mass, body.volume, (0, 0, r), (i, 0, 0, 0, i, 0, 0, 0, i))
@@ -48,10 +42,7 @@ def grip(setup, ratio):
     """A ball slips on a slope whose tan a is above 7 / 2 mu: g (sin a - mu cos a), else it rolls."""
     angle, r, end = radians(40), 0.1, 0.4
     mu = ratio * 2 / 7 * tan(angle)
-    model = setup.model(1e-3, gravity=(G * sin(angle), 0, -G * cos(angle)))
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, gravity=slope(angle), friction=mu)
     body = ball(model, bulk, (0, 0, r), r)
     setup.run(model, end)
     expected = end * (5 / 7 * G * sin(angle) if ratio > 1 else G * (sin(angle) - mu * cos(angle)))
@@ -62,10 +53,7 @@ def grip(setup, ratio):
 def skid(setup, spin):
     """A bowled ball, with backspin or without: it rolls at last with (5 v + 2 r w) / 7, after the slip / (7 / 2 mu g)."""
     mu, v, r, step = 0.2, 2.0, 0.1, 1e-3
-    model = setup.model(step)
-    setup.surface(model, friction=mu)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, step, friction=mu)
     body = ball(model, bulk, (0, 0, r), r, velocity=(v, 0, 0), spin=(0, spin, 0))
     found = [None]
 
@@ -85,10 +73,7 @@ def skid(setup, spin):
 @scene()
 def drilling(setup):
     """A ball that spins upright on its one contact point goes on spinning."""
-    model = setup.model(1e-3)
-    setup.surface(model, friction=0.5)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, friction=0.5)
     body = ball(model, bulk, (0, 0, 0.1), 0.1, spin=(0, 0, 10))
     setup.run(model, 1.0)
     return [Figure("spin", body.velo[2], 10.0, 1e-6), Figure("speed", hypot(*speed(body)), 0.0, 1e-6)]
@@ -98,10 +83,7 @@ def drilling(setup):
 def hexagon(setup, angle):
     """A hexagonal bar rolls over its edges on slopes above 30 degrees."""
     a = radians(angle)
-    model = setup.model(1e-3, gravity=(G * sin(a), 0, -G * cos(a)))
-    setup.surface(model, friction=1.2)
-    bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk)
+    model, bulk = floored(setup, 1e-3, gravity=slope(a), friction=1.2)
     r = 0.1
     corners = [(r * cos(radians(60 * k)), r * sin(radians(60 * k)) + r * sqrt(0.75)) for k in range(6)]
     body = solfec.BODY(model, "RIGID", solfec.HULL([c for y in (-0.2, 0.2) for x, z in corners for c in (x, y, z)], 1, 1), bulk)
@@ -113,7 +95,7 @@ def hexagon(setup, angle):
 def plate_on_balls(setup, density):
     """A plate on four balls on a slope: both roll, the plate twice as fast as the balls."""
     angle, r, end = radians(10), 0.05, 0.2
-    model = setup.model(1e-3, gravity=(G * sin(angle), 0, -G * cos(angle)))
+    model = setup.model(1e-3, gravity=slope(angle))
     setup.surface(model, friction=0.5)
     bulk, heavy = solfec.BULK_MATERIAL(model, density=1e3), solfec.BULK_MATERIAL(model, density=density)
     floor(model, bulk)
