@@ -22,6 +22,7 @@ from . import _kernels
 from ._table_types import TABLES
 
 FEW_RECORDS = 400  # records for which copies that are faster row by row take longer to prepare than they save
+FEWER = 2000  # rows whose move takes as long as telling kernels that columns begin elsewhere
 AT_ONCE = 4096  # records that are filled column by column before the next ones
 TYPE_CODES = {"i4": "i", "i8": "q", "f8": "d"}  # of the numbers of records
 
@@ -95,8 +96,8 @@ class Gaps:
         self.total = int(self.shift[-1]) if self.shift.size else 0
 
     def behind_most(self, n: int) -> bool:
-        """Whether there is one gap, and fewer of `n` rows stand before it than behind it: then these move, which takes less time."""
-        return self.total > 0 and self.start.size == 1 and bool(self.start[0] < n - self.stop[0])
+        """Whether there is one gap, and so many fewer of `n` rows stand before it than behind it that moving these takes less time."""
+        return self.total > 0 and self.start.size == 1 and bool(self.start[0] + FEWER < n - self.stop[0])
 
     def rows(self, n: int) -> np.ndarray:
         """New row of each of `n` old ones; -1: it is gone."""
