@@ -115,6 +115,10 @@ class IslandRows(GatheredRows):
         kinds = sum(1 << kind for kind in np.flatnonzero(found).tolist())
         return kinds, tuple(self._size(counts[driving], norms[2 * driving :][:2]) or self._asked_size(driving) for driving in (False, True))
 
+    def surveyed(self, present: int, size: float, driven_size: float) -> tuple[int, tuple[float, float]]:
+        """Return `survey`: sizes of the rows here do not sum up in the order of the whole model."""
+        return self.survey()
+
     @staticmethod
     def _size(count: int, norms: list[float]) -> float:
         """Return the size of `count` rows as `survey_rows` does, from their norms in all processes."""
