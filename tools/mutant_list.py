@@ -148,7 +148,7 @@ MUTANTS = [
     ),
     *_of(
         "solfec/solvers/auto.py", (SYSTEMS, GLUE, JOINTS),
-        ("cohesion is added twice", "                reactions[2, :n] -= form.cohesion[:n]\n", "                reactions[2, :n] += form.cohesion[:n]\n"),
+        ("cohesion is added twice", "            rows.R[2, :n] -= form.cohesion[:n]\n", "            rows.R[2, :n] += form.cohesion[:n]\n"),
         ("links of the wrong sign", "        q[2, links] = rows.B[2, links] - targets\n", "        q[2, links] = rows.B[2, links] + targets\n"),
     ),
     *_of(

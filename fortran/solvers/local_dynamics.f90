@@ -17,6 +17,7 @@ module local_dynamics
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
   use row_operator, only: operator_of, turning_operator
+  use row_list, only: list_rows
   use row_order, only: attach, acts_on
   use rigid_contacts, only: lanes, find_rigid_contacts, assemble_rigid_contacts, add_rigid_reaction
   use turning_contacts, only: gap_acceleration
@@ -30,7 +31,7 @@ module local_dynamics
   integer(i4), parameter :: batch = 64        !< rows among which contacts of rigid bodies are listed together
 
   !> Outcomes besides 0 and `table_unknown`.
-  integer(i4), parameter :: entries_lack = 1, unknown_body = 2, singular_block = 3
+  integer(i4), parameter :: entries_lack = 1, unknown_body = 2, singular_block = 3, rows_lack = 5
 
 contains
 
@@ -50,42 +51,55 @@ contains
     if (present(elements) .and. status == table_open) call open_table(elements, fe, status)
   end subroutine open_all
 
-  !> Assembles operators of the rows that row_list has listed: V, B, H', and the contributions of explicit bodies to W_aa.
+  !> Lists the rows (row_list) and assembles their operators: V, B, H', and the contributions of explicit bodies to W_aa.
   !>
-  !> Reads of bodies kind, centre, pointers, conf, velo and velo_prev (u* and u(t)), inverse_inertia; of constraints kind, master,
-  !> slave, points, element, weights, base, R, U.  Writes of rows, one more than are in use,
+  !> Reads, besides what row_list reads, of bodies kind, centre, pointers, conf, velo and velo_prev (u* and u(t)), inverse_inertia; of constraints kind, master,
+  !> slave, points, element, weights, base, R, U.  Writes, besides what row_list writes, of rows, one more than are in use,
   !> diagonal (W_aa without contributions of implicit bodies), B, turning (0), speed (size of the velocities of which B is the sum), V,
   !> R and U (of the last step), lost (0), driving, entry_ptr, slave_entry; entries, attachments, pointers; factors of triples.
   !>
-  !>   bodies, constraints, local, elements   handles (BodyTable.handles, ConstraintTable.handle, LocalDynamics.handles, FiniteElements.handle)
+  !>   bodies, constraints, materials, local, elements   handles (BodyTable.handles, ConstraintTable.handle, SurfaceMaterialTable.handle,
+  !>                     LocalDynamics.handles, FiniteElements.handle)
+  !>   users, coloured, colour_ptr, colours              see row_colours
   !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
   !>   step              h [time]
-  !>   n                 number of rows
+  !>   n                 out: number of rows
   !>   entries, attachments, visits   out: entries and attachments needed, bound of off-diagonal blocks of W
   !>   failed            out: a row that failed, or -1
-  !>   status            0 done; `entries_lack` more entries or attachments needed; `unknown_body` in row `failed`; `table_unknown`
-  subroutine assemble_rows(bodies, constraints, local, elements, nbody, implicit, step, n, entries, attachments, visits, failed, &
-                           status)
-    integer(i8), intent(in) :: bodies(3), constraints, local(6), elements
-    integer(i4), intent(in) :: nbody
+  !>   status            0 done; `entries_lack` more entries or attachments needed; `unknown_body` in row `failed`; `rows_lack`: rows need room
+  !>                     for two per contact and one per other constraint; `table_unknown`
+  subroutine assemble_rows(bodies, constraints, materials, local, elements, users, coloured, ncolourptr, colour_ptr, nbody, &
+                           implicit, step, colours, n, entries, attachments, visits, failed, status)
+    integer(i8), intent(in) :: bodies(3), constraints, materials, local(6), elements
+    integer(i4), intent(in) :: users, coloured, ncolourptr, nbody
+    integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
     integer(i4), intent(in) :: implicit(0:nbody-1)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: n
-    integer(i4), intent(out) :: entries, attachments
+    integer(i4), intent(out) :: colours, n, entries, attachments
     integer(i8), intent(out) :: visits
     integer(i4), intent(out) :: failed, status
     type(bodies_and_triples) :: state
     type(constraint_table) :: con
     type(local_tables) :: loc
     type(finite_elements) :: fe
+    type(surface_material_table) :: mat
     integer(i4) :: a
+    logical :: lacking
 
+    colours = 0
+    n = 0
     entries = 0
     attachments = 0
     visits = 0
     failed = -1
     call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
+    if (status == table_open) call open_table(materials, mat, status)
     if (status /= table_open) return
+    call list_rows(state, con, mat, loc, users, coloured, ncolourptr, colour_ptr, colours, n, lacking)
+    if (lacking) then
+      status = rows_lack
+      return
+    end if
     call attach(n, state%bodies, con, fe%element_size, loc, entries, attachments, visits)
     if (entries > size(loc%entries%triple) .or. attachments > size(loc%attachments%row)) then
       status = entries_lack

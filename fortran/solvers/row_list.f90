@@ -1,18 +1,15 @@
 !> The rows of a step: one per constraint, and a second one per contact with rolling or spinning friction.
 module row_list
-  use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use kinds, only: dp, i4
+  use body_state, only: bodies_and_triples
   use row_colours, only: order_rows
   use row_order, only: triples_of
-  use row_tables, only: local_tables, open_local
-  use state_tables, only: constraint_table, surface_material_table, open_table
-  use table_registry, only: table_open
+  use row_tables, only: local_tables
+  use state_tables, only: constraint_table, surface_material_table
   use velocity_operator, only: obstacle_kind
   implicit none
   private
   public :: list_rows
-
-  integer(i4), parameter :: rows_lack = 5
 
 contains
 
@@ -21,34 +18,25 @@ contains
   !> Reads of bodies kind, rest, velo_ptr and inverse_inertia; of constraints master, slave, birth and material; of surface materials the lengths.
   !> Writes of rows order, chunk_ptr, contact and arm.
   !>
-  !>   bodies, constraints, materials, local   handles (BodyTable.handles, ConstraintTable.handle, SurfaceMaterialTable.handle, LocalDynamics.handles)
   !>   users, coloured, colour_ptr, colours    see row_colours
   !>   n                                       out: number of rows
-  !>   status                                  `table_open`, `table_unknown`, or `rows_lack`: rows need room for two per contact and one per other constraint
-  subroutine list_rows(bodies, constraints, materials, local, users, coloured, ncolourptr, colour_ptr, colours, n, status)
-    integer(i8), intent(in) :: bodies(3), constraints, materials, local(6)
+  !>   lacking                                 out: rows need room for two per contact and one per other constraint; nothing is done
+  subroutine list_rows(state, con, mat, loc, users, coloured, ncolourptr, colour_ptr, colours, n, lacking)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    type(surface_material_table), intent(in) :: mat
+    type(local_tables), intent(in) :: loc    !< columns of rows change
     integer(i4), intent(in) :: users, coloured, ncolourptr
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
-    integer(i4), intent(out) :: colours, n, status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
-    type(surface_material_table) :: mat
-    type(local_tables) :: loc
+    integer(i4), intent(out) :: colours, n
+    logical, intent(out) :: lacking
     logical :: rolls
 
     colours = 0
-    n = 0
-    call open_bodies(bodies, state, status)
-    if (status == table_open) call open_table(constraints, con, status)
-    if (status == table_open) call open_table(materials, mat, status)
-    if (status == table_open) call open_local(local, loc, status)
-    if (status /= table_open) return
     n = int(con%rows, i4)
     rolls = any(mat%rolling_length(0:mat%rows-1) > 0.0_dp .or. mat%spinning_length(0:mat%rows-1) > 0.0_dp)
-    if (rolls .and. size(loc%rows%order) < 2*n - users + 1) then   ! one more ends the pointers
-      status = rows_lack
-      return
-    end if
+    lacking = rolls .and. size(loc%rows%order) < 2*n - users + 1   ! one more ends the pointers
+    if (lacking) return
     call order_rows(n, users, coloured, con%master, con%slave, con%birth, int(state%bodies%rows, i4), state%bodies%kind, &
                     state%bodies%rest, loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
     loc%rows%contact(0:n-1) = -1

@@ -64,15 +64,16 @@ class OtherProcesses(NoOthers):
     def total(self, here: int) -> int:
         return self._rows
 
-    def surveyed(self, local, present: int, counts: list[int], sizes: list[float]) -> tuple[int, list[float]]:
+    def surveyed(self, local, present: int, sizes: tuple[float, float]) -> tuple[int, tuple[float, float]]:
         rows, counted = local.rows, self._counted
         found = self.world.largest((present >> KINDS & 1).astype(float)) > 0.0
-        counts = self.world.total(np.array(counts, np.int64)).tolist()
-        squares = np.array([(rows.B[:, counted] ** 2).sum(axis=0), (rows.free[:, counted] ** 2).sum(axis=0)])
         drives = rows.driving[counted] > 0
+        counts = self.world.total(np.bincount(drives, minlength=2)).tolist()
+        squares = np.array([(rows.B[:, counted] ** 2).sum(axis=0), (rows.free[:, counted] ** 2).sum(axis=0)])
         squares[0] += np.where(drives, squares[1], 0.0)  # as in survey_rows (fortran/solvers/reduced_form.f90)
         norms = np.sqrt(ordered_nowhere(np.concatenate([np.where(drives, 0.0, squares), np.where(drives, squares, 0.0)]), self.world)).tolist()
-        return sum(1 << kind for kind in np.flatnonzero(found).tolist()), [size_of(counts[k], norms[2 * k :][:2]) for k in range(2)]
+        kinds = sum(1 << kind for kind in np.flatnonzero(found).tolist())
+        return kinds, (size_of(counts[0], norms[:2]), size_of(counts[1], norms[2:]))
 
     def any(self, here: bool) -> bool:
         return bool(self.world.largest(np.array([float(here)]))[0])

@@ -11,7 +11,6 @@ VELOCITY_FORM_FROM = 7.0
 FULL_ROWS, SMALL_MATRIX = 300.0, 1e6
 ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # statuses of kernels that lack memory
 
-_list_rows = _kernels.row_list.list_rows
 _assemble_rows = _kernels.local_dynamics.assemble_rows
 _assemble_laws = _kernels.local_dynamics.assemble_laws
 _assemble_matrix = _kernels.coupling_blocks.assemble_matrix
@@ -31,27 +30,21 @@ def assemble_rows(local) -> None:
     SolfecError
         A constraint acts on bodies that it cannot move.
     """
-    constraints, bodies, elements, materials = local.constraints, local.bodies, local.elements, local.materials
-    local.rows.reserve(constraints.n + 1)
+    constraints, users, count = local.constraints, local.constraints.user_count, local.constraints.n
+    local.rows.reserve(count + 1)
     while True:
-        local.colours, local.n, status = _list_rows(
-            bodies.handles, constraints.handle, materials.handle, local.handles, constraints.user_count, constraints.n > local.coloured_above,
-            local.colour_ptr,
+        local.colours, local.n, entries, attachments, local.visits, failed, status = _assemble_rows(
+            local.bodies.handles, constraints.handle, local.materials.handle, local.handles, local.elements.handle, users,
+            count > local.coloured_above, local.colour_ptr, local.implicit, local.step,
         )  # fmt: skip
-        if status != ROWS_LACK:
+        if status == ROWS_LACK:
+            local.rows.reserve(2 * count - users + 1)
+        elif status == ENTRIES_LACK:
+            local.entries.reserve(entries)
+            local.attachments.reserve(attachments)
+        else:
             break
-        local.rows.reserve(constraints.n + constraints.contact_count + 1)
-    local.contacts = local.n - constraints.user_count  # contacts on bodies that sleep have no rows
-    if status:
-        _fail(local, -1, status)
-    while True:
-        entries, attachments, local.visits, failed, status = _assemble_rows(
-            bodies.handles, constraints.handle, local.handles, elements.handle, local.implicit, local.step, local.n
-        )
-        if status != ENTRIES_LACK:
-            break
-        local.entries.reserve(entries)
-        local.attachments.reserve(attachments)
+    local.contacts = local.n - users  # contacts on bodies that sleep have no rows
     if failed >= 0 or status:
         _fail(local, failed, status)
     local.coupled = local.has_implicit_rows()

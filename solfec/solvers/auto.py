@@ -150,7 +150,9 @@ class AutoSolver(ConstraintSolver):
 
         Several processes may each have some of the islands (`local.others`).
         """
-        present, sizes = local.survey()
+        form = self._reduced
+        form.fill(local)
+        present, sizes = local.surveyed(*form.surveyed)
         if local.total == 0 or present & ~TREATED or (present & DASHPOTS and DashpotRows.cohesive(local)):
             return None
         # Many contacts of one pair of bodies are all coupled: the number of blocks of W grows with the square of their number, although the
@@ -158,6 +160,7 @@ class AutoSolver(ConstraintSolver):
         if self.method == Method.AUTO and local.form == -2 and not local.stored:
             return None
         local.require_blocks()
+        form.add_cohesion(local)
         start = local.rows.R[:, : local.n].copy() if present & BENT else None
         counts = self._solved(local, present, sizes)
         if counts is None:
@@ -198,13 +201,52 @@ class AutoSolver(ConstraintSolver):
         return report
 
     def _solved(self, local: LocalDynamics, present: int, sizes: tuple[float, float]) -> np.ndarray | None:
-        """Compute reactions in `local.rows.R`; linearise links and springs, which are not linear in U, until their laws hold.
+        """Compute reactions in `local.rows.R`.
 
         `present` and `sizes` are those of `LocalDynamics.survey`.  Return the counts of islands, or None if the laws of springs do not hold in the end.
         """
+        form, rows, blocks = self._reduced, local.rows, local.blocks
+        if present & BENT:
+            return self._solved_by_lines(local, present, sizes)
+        if not local.others.any(form.moving):
+            rows.R[:, : local.n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
+        if reduced := self._eliminated(local):
+            counts = self._solved_without_supports(reduced, sizes)
+            if counts is not None:
+                return np.concatenate([counts, _all_rows("DIRECT")], axis=1)
+        matrix = rows.diagonal, form.q, rows.block_ptr, blocks.column, blocks.block
+        return self._solved_by_cones(local, rows.block, matrix, local.operators(), sizes, bool(present & MASKED))
+
+    def _solved_by_cones(
+        self, local: LocalDynamics, block: np.ndarray, matrix: tuple, operators: tuple | None, sizes: tuple[float, float], yields: bool
+    ) -> np.ndarray:
+        """Solve rows that are linear in U, or have been made so, from the reactions in `local.rows.R` on; return the counts of islands (Islands.solve)."""
+        form, rows, n = self._reduced, local.rows, local.n
+        size, driven_size = sizes
+        if form.cohesive:
+            rows.R[2, :n] += form.cohesion[:n]
+        counts = self._islands.solve(
+            n, form.cone, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, rows.R, size, operators, yields,
+            rows.driving, driven_size, rows.speed, local.total,
+        )  # fmt: skip
+        if form.cohesive:
+            rows.R[2, :n] -= form.cohesion[:n]
+        return counts
+
+    def _eliminated(self, local: LocalDynamics) -> Eliminated | None:
+        """Return the problem without supports of implicit bodies; None if there are none, or they stay in it."""
+        return None if self._reduced.cohesive or self.method != Method.AUTO else Eliminated.of(local, self._reduced.cone)
+
+    def _solved_without_supports(self, reduced: Eliminated, sizes: tuple[float, float]) -> np.ndarray | None:
+        """Solve the reduced problem; return the counts of islands, or None if W is too close to singular for this elimination."""
+        q, given = self._reduced.q, (self.method, self.epsilon, self.maxiter, self.anderson)
+        counts = reduced.solve(self._islands, self._reduced.cone, q, *sizes, given)
+        return counts if reduced.missed(q) <= self.epsilon * sizes[0] else None
+
+    def _solved_by_lines(self, local: LocalDynamics, present: int, sizes: tuple[float, float]) -> np.ndarray | None:
+        """Do what `_solved` does with links and springs, which are not linear in U: linearise them until their laws hold."""
         rows, n, others = local.rows, local.n, local.others
         form = self._reduced
-        form.fill(local)
         kind, q = form.cone, form.q
         lines = self._lines if present & SPRINGS else None
         springs_here = lines is not None and lines.begin(local)
@@ -218,47 +260,36 @@ class AutoSolver(ConstraintSolver):
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
         links = np.flatnonzero(rows.kind[:n] == LINK) if present & LINKS else None
         operators = lines.operators() if springs_here else local.operators()
-        size, driven_size = sizes
-        reactions, missed, total = rows.R, 0.0, None
-        bent, iterated = present & BENT, True
+        size, missed, total, iterated = sizes[0], 0.0, None, True
         if not (others.any(form.moving) or lines or present & LINKS):
-            reactions[:, :n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
-        reduced = None if lines or dashpots or form.cohesive or self.method != Method.AUTO else Eliminated.of(local, kind)
+            rows.R[:, :n] = 0.0  # as in `_solved`
+        reduced = None if lines or dashpots else self._eliminated(local)
         yields = bool(lines or dashpots or present & MASKED)  # diagonal blocks of masked rows are larger than the bodies' contributions
         only_lines = links is None and dashpots is None and others is NO_OTHERS
-        for update in range(MOST_UPDATES + 1 if bent else 1):
-            if bent:
-                # what was unmet before the first solution, in which contacts may begin to act, is no proof
-                enough = (0.1 if iterated else 1.0) * self.epsilon * size if update else -1.0
-                local.velocities(rows.U)
-                unmet = 0.0 if links is None else self._hold_links(local, links, q)
-                missed = self._renew(lines, dashpots, kind, q, q_used, enough if only_lines else -1.0)
-                if missed == math.inf:
-                    return None
-                unmet = math.hypot(unmet, missed)
-                if update == MOST_UPDATES or unmet <= enough:
-                    break
+        for update in range(MOST_UPDATES + 1):
+            # what was unmet before the first solution, in which contacts may begin to act, is no proof
+            enough = (0.1 if iterated else 1.0) * self.epsilon * size if update else -1.0
+            local.velocities(rows.U)
+            unmet = 0.0 if links is None else self._hold_links(local, links, q)
+            missed = self._renew(lines, dashpots, kind, q, q_used, enough if only_lines else -1.0)
+            if missed == math.inf:
+                return None
+            unmet = math.hypot(unmet, missed)
+            if update == MOST_UPDATES or unmet <= enough:
+                break
             if reduced:
-                given = self.method, self.epsilon, self.maxiter, self.anderson
-                counts = reduced.solve(self._islands, kind, q, size, driven_size, given)
-                if reduced.missed(q) <= self.epsilon * size:
+                counts = self._solved_without_supports(reduced, sizes)
+                if counts is not None:
                     total = counts if total is None else _added(total, counts)
                     continue
-                reduced = total = None  # W is too close to singular for this elimination
-            if form.cohesive:
-                reactions[2, :n] += form.cohesion[:n]
+                reduced = total = None
             if springs_here:
                 lines.scale_reactions()
-            counts = self._islands.solve(
-                n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size, operators, yields=yields,
-                driving=rows.driving, driven_size=driven_size, speed=rows.speed, total=local.total,
-            )  # fmt: skip
+            counts = self._solved_by_cones(local, block, matrix, operators, sizes, yields)
             if springs_here:
                 lines.take_reactions()
-            if form.cohesive:
-                reactions[2, :n] -= form.cohesion[:n]
-            total = counts if not bent else counts.copy() if total is None else _added(total, counts)
-            iterated = bent and others.any(np.count_nonzero(counts[0]) > 0)
+            total = counts.copy() if total is None else _added(total, counts)
+            iterated = others.any(counts[0].any())
         if not missed <= 2.0 * self.epsilon * size:
             return None
         return np.concatenate([total, _all_rows("DIRECT")], axis=1) if reduced else total

@@ -311,11 +311,13 @@ class Islands:
         diagonal, q, row_ptr, column, off_diagonal = matrix
         first_entry, triple, entry, triples = operators or NO_OPERATORS
         rows = self._rows
-        self._make_room(kind.size, row_ptr.size, triples)
         driving = np.zeros_like(kind) if driving is None else driving
         speed = np.zeros(kind.size) if speed is None else speed
         given = kind, block, diagonal, q, row_ptr, column, off_diagonal, driving, speed, first_entry, triple, entry, reactions
+        if rows.local_triple.size < triples:
+            rows.local_triple = np.zeros(triples, np.int32)
         if not all(map(is_, given, self._given)):  # steps of one model mostly give the same arrays
+            self._make_room(kind.size, row_ptr.size)
             rows.replace(**dict(zip(GIVEN, given, strict=True)))
             self._given = given
         rows.choose(0 if operators is None else 2 if yields else 1, method, unscaled, tolerance, maxiter, window)
@@ -323,12 +325,10 @@ class Islands:
         opened(status)
         return rows.counts[:, :count]
 
-    def _make_room(self, rows: int, pointers: int, triples: int) -> None:
-        """Allocate work space for numbers of rows, pointers and velocity triples."""
+    def _make_room(self, rows: int, pointers: int) -> None:
+        """Allocate work space for numbers of rows and pointers."""
         work = self._rows
         if work.local.size != rows:
             work.replace(island_row=np.zeros(rows, np.int32), local=np.zeros(rows, np.int32), counts=np.zeros((8, rows), np.int32, order="F"))
         if work.island_ptr.size != pointers:
             work.island_ptr = np.zeros(pointers, np.int32)
-        if work.local_triple.size < triples:
-            work.local_triple = np.zeros(triples, np.int32)

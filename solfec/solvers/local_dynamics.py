@@ -254,21 +254,26 @@ class LocalDynamics:
         self.triples.reserve(bodies.triples.n)
         self._prepared_for = constraints.edits, bodies.edits
         assemble_rows(self)
+        if self.coupled or not elsewhere.has_nothing:
+            self._add_implicit_rows(elsewhere)
+        self.make_laws()
+        if self.stored:
+            assemble_blocks(self, laying_out=not self.coupled, adding=True)
+
+    def _add_implicit_rows(self, elsewhere: Elsewhere) -> None:
+        """Add what implicit bodies, also those that other processes move, contribute to W."""
         with elsewhere.sharing(self):
             if self.coupled:
                 assemble_blocks(self, laying_out=True, adding=False)
                 for part in self._implicit_rows:
                     part.add()
-        self.make_laws()
-        if self.stored:
-            assemble_blocks(self, laying_out=not self.coupled, adding=True)
 
     def make_laws(self) -> None:
         """Make the laws of all rows, from the diagonal blocks of W."""
         assemble_laws(self)
         self.regard(self.asked)
         users = self.constraints.user_count
-        if users and np.count_nonzero(self.constraints.kind[:users] == SPRING):
+        if users and (self.constraints.kind[:users] == SPRING).any():
             self._find_held(assemble_springs(self))
 
     def regard(self, asked: float) -> None:
@@ -292,9 +297,13 @@ class LocalDynamics:
 
         The size is the norm of B; if it is zero, that of B less prescribed velocities, or 1.  Velocities below `NO_VELOCITY` count as zero.
         """
-        present, *counts, size, driven_size, status = survey_rows(self.handles, self.n, NO_VELOCITY)
+        present, _, _, size, driven_size, status = survey_rows(self.handles, self.n, NO_VELOCITY)
         opened(status)
-        present, (size, driven_size) = self.others.surveyed(self, present, counts, [size, driven_size])
+        return self.surveyed(present, size, driven_size)
+
+    def surveyed(self, present: int, size: float, driven_size: float) -> tuple[int, tuple[float, float]]:
+        """Return what `survey` returns, from what a kernel has found of the rows here."""
+        present, (size, driven_size) = self.others.surveyed(self, present, (size, driven_size))
         return present, (size or self._asked_size(False), driven_size or self._asked_size(True))
 
     def peels(self) -> bool:

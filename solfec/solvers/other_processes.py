@@ -15,7 +15,7 @@ class NoOthers:
         """Return the number of rows in all processes; `here` are those of this one."""
         return here
 
-    def surveyed(self, local, present: int, counts: list[int], sizes: list[float]) -> tuple[int, list[float]]:
+    def surveyed(self, local, present: int, sizes: tuple[float, float]) -> tuple[int, tuple[float, float]]:
         """Return the kinds and sizes of the rows in all processes, from those here (LocalDynamics.survey)."""
         return present, sizes
 
