@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .. import _kernels
 from .convex import Convex
 from .ellipsoid import Ellipsoid
 from .mesh import Mesh
@@ -14,6 +15,7 @@ from .vectors import cross, determinants
 
 IDENTITY = np.eye(3)
 PLANE = 1e-13  # volume between the corners of a plane quadrilateral by rounding, over the cube of its size
+
 
 def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, np.ndarray]:
     """Return volume, centre and centred Euler tensor of a shape or a list of shapes; overlaps count twice.
@@ -45,41 +47,32 @@ def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, 
         volume, euler = ball_moments(shapes[0])
         return _positive(volume), shapes[0].centre.copy(), euler
     origin = _some_point(shapes[0])
-    if len(shapes) == 1 and isinstance(shapes[0], Convex) and len(shapes[0].polyhedra) == 1:  # most bodies
-        polyhedron = shapes[0].polyhedra[0]
-        return centred(*triangle_moments((polyhedron.vertices - origin).take(polyhedron.face_set.triangles, 0)), origin)
-    volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
-    triangles, patches = [], []
+    moments = np.zeros(13)  # volume, first and second moments about the origin
     for shape in shapes:
-        if isinstance(shape, (Sphere, Ellipsoid)):
+        if isinstance(shape, Convex):
+            for polyhedron in shape.polyhedra:
+                _kernels.polyhedron_moments.add_moments(polyhedron.vertices.T, polyhedron.face_set.triangles.T, origin, moments)
+        elif isinstance(shape, (Sphere, Ellipsoid)):
             size, inner = ball_moments(shape)
             arm = shape.centre - origin
-            volume += size
-            first += size * arm
-            second += inner + size * np.outer(arm, arm)
-        elif isinstance(shape, Mesh) and bilinear:
-            flat, warped = _faces(shape)
-            triangles.append(flat)
-            patches.append(warped)
-        elif isinstance(shape, Mesh):
-            triangles.append(shape.nodes[shape.topology.triangles])
+            _add(moments, size, size * arm, inner + size * np.outer(arm, arm))
+        elif bilinear:
+            triangles, patches = _faces(shape)
+            if len(triangles):
+                _kernels.polyhedron_moments.add_moments(shape.nodes.T, triangles.T, origin, moments)
+            _add(moments, *patch_moments(shape.nodes[patches] - origin))
         else:
-            triangles.extend(p.vertices[p.face_set.triangles] for p in shape.polyhedra)
-    if triangles:
-        points = (triangles[0] if len(triangles) == 1 else np.concatenate(triangles)) - origin
-        moments = triangle_moments(points)
-        volume, first, second = volume + moments[0], first + moments[1], second + moments[2]
-    for warped in patches:
-        moments = patch_moments(warped - origin)
-        volume, first, second = volume + moments[0], first + moments[1], second + moments[2]
-    return centred(volume, first, second, origin)
+            _kernels.polyhedron_moments.add_moments(shape.nodes.T, shape.topology.triangles.T, origin, moments)
+    volume = _positive(float(moments[0]))
+    _kernels.polyhedron_moments.centre_moments(origin, moments)
+    return volume, moments[1:4], moments[4:].reshape(3, 3)
 
 
-def centred(volume: float, first: np.ndarray, second: np.ndarray, origin: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return volume, centre and centred Euler tensor from moments about an origin."""
-    arm = first / _positive(volume)
-    euler = second - volume * (arm[:, None] * arm)
-    return volume, origin + arm, 0.5 * (euler + euler.T)
+def _add(moments: np.ndarray, volume: float, first: np.ndarray, second: np.ndarray) -> None:
+    """Add volume, first and second moments to those of other shapes."""
+    moments[0] += volume
+    moments[1:4] += first
+    moments[4:] += second.ravel()
 
 
 def _positive(volume: float) -> float:
@@ -96,17 +89,6 @@ def ball_moments(shape: Sphere | Ellipsoid) -> tuple[float, np.ndarray]:
         return volume, 0.2 * volume * shape.radius**2 * IDENTITY
     volume = 4.0 / 3.0 * math.pi * float(np.prod(shape.radii))
     return volume, 0.2 * volume * shape.inverse_shape()
-
-
-def triangle_moments(points: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Volume, first and second moments of the body bounded by outward triangles `points` (nt, 3, 3)."""
-    a, b, c = points[:, 0], points[:, 1], points[:, 2]
-    jacobian, sums = determinants(a, b, c), a + b + c
-    column = jacobian[:, None]
-    weighted = sums * column
-    corners, scaled = points.reshape(-1, 3), (points * column[:, None]).reshape(-1, 3)
-    second = scaled.T @ corners + weighted.T @ sums
-    return float(np.add.reduce(jacobian)) / 6.0, np.add.reduce(weighted) / 24.0, second / 120.0
 
 
 def patch_moments(corners: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -132,9 +114,10 @@ def patch_moments(corners: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def _faces(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Return the boundary of a mesh: triangles (nt, 3, 3), also of plane quadrilaterals, and quadrilaterals (n, 4, 3) that are not plane."""
-    triangles, quads = (mesh.nodes[faces] for faces in mesh.topology.outer_faces)
-    sides = quads[:, 1:] - quads[:, :1]
+    """Return node numbers of the boundary of a mesh: triangles (nt, 3), also of plane quadrilaterals, and quadrilaterals (n, 4) that are not plane."""
+    triangles, quads = mesh.topology.outer_faces
+    corners = mesh.nodes[quads]
+    sides = corners[:, 1:] - corners[:, :1]
     size = np.sqrt(np.einsum("nij,nij->ni", sides, sides)).max(1, initial=0.0)
     warped = np.abs(determinants(sides[:, 0], sides[:, 1], sides[:, 2])) > PLANE * size**3
     plane = quads[~warped] if warped.any() else quads

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .. import _kernels
 from ..errors import SolfecError
 from .connected import components
 from .convex import Convex
@@ -20,10 +21,9 @@ from .polyhedron import FaceSet, Polyhedron, backwards
 from .solids import BOX_FACES, THIN
 from .vectors import cross
 
-OPPOSITE = [5, 3, 4, 1, 2, 0]  # face of a hexahedron that has none of the corners of each face
 ROWS = (0, 1, 3, 2, 4, 5, 7, 6)  # corners in the order of HEX among those in the order x, y, z: (0, 0, 0), (1, 0, 0), (0, 1, 0), ...
-LISTED = (BOX_FACES, tuple(tuple(ROWS[v] for v in face) for face in BOX_FACES))
-"""Faces of hexahedra with corners in the order of HEX, and in the order x, y, z."""
+LISTED = tuple((faces, np.array(faces, np.int32).T) for faces in (BOX_FACES, tuple(tuple(ROWS[v] for v in face) for face in BOX_FACES)))
+"""Faces of hexahedra with corners in the order of HEX, and in the order x, y, z: as tuples, and as the kernel takes them (4, 6)."""
 
 FLAT = 1e-9  # relative extent below which points count as coincident, collinear or coplanar
 
@@ -54,13 +54,13 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
     """
     points = points_of(points, "points")
     volume_id, surface_id = identifier(volume_id, "volid"), identifier(surface_id, "surfid")
+    if len(points) == 8 and (faces := hexahedron(points)) is not None:
+        return Convex([Polyhedron.trusted(points, face_set_of(faces, surface_id), volume_id)])
     lower, upper = points.min(0), points.max(0)
     size = float((upper - lower).max())
     if size == 0.0:
         raise SolfecError("HULL failed: all points coincide (they span a point)")
     scaled = (points - 0.5 * (lower + upper)) / size
-    if len(points) == 8 and (faces := hexahedron(scaled)) is not None:
-        return Convex([Polyhedron.trusted(points, face_set_of(faces, surface_id), volume_id)])
     tolerance = max(1e-12, min(epsilon / size, 1e-4))
     kept = distinct(scaled, tolerance)
     points, scaled = points[kept], scaled[kept]
@@ -77,26 +77,15 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
 
 
 def hexahedron(points: np.ndarray) -> tuple[tuple[int, ...], ...] | None:
-    """Return the faces of a convex hexahedron of 8 corners of unit size in one of the `LISTED` orders, or in its mirror image; None: the points are no such corners.
+    """Return the faces of a convex hexahedron of 8 corners in one of the `LISTED` orders, or in its mirror image; None: the points are no such corners.
 
     Faces are plane within the tolerance of `hull_faces`. Every other corner lies well below them, so corners are distinct and no
     two faces are coplanar.
     """
-    for faces in LISTED:
-        listed = np.array(faces)
-        corners = points[listed]
-        normals = cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
-        length = np.sqrt((normals**2).sum(1))
-        if not length.min() > THIN**2:
-            continue
-        normals /= length[:, None]
-        height = np.einsum("fi,fvi->fv", normals, points[np.concatenate((listed, listed[OPPOSITE]), axis=1)] - corners[:, :1])
-        if not np.abs(height[:, :4]).max() <= COPLANAR:
-            continue
-        if height[:, 4:].max() < -THIN:
-            return faces
-        if height[:, 4:].min() > THIN:
-            return tuple(map(backwards, faces))
+    for faces, corners in LISTED:
+        sense = _kernels.polyhedron_moments.tell_hexahedron(points.T, corners, COPLANAR, THIN)
+        if sense:
+            return faces if sense > 0 else tuple(map(backwards, faces))
     return None
 
 
