@@ -75,12 +75,9 @@ class ColourMessages(Record):
         in_python = requests is None
         if in_python:
             requests = NoRequests(len(plans))
-        parts = [part[np.argsort(group[part], kind="stable")] for listed in rows for part in (listed[shared[listed]], listed[~shared[listed]])]
-        chunks = [_chunks(group[part]) for part in parts]  # of shared and of inner rows in turn
-        chunk_ptr = _pointers([len(starts) for starts in chunks])
+        row, chunk, chunk_ptr = _in_chunks(rows, shared, group)
         made = cls(
-            row=_joined(parts), chunk=_joined([*map(np.add, chunks, _pointers([part.size for part in parts])), [sum(map(len, parts))]]),
-            chunk_ptr=chunk_ptr[::2].copy(), inner=chunk_ptr[1::2].copy(),
+            row=row, chunk=chunk, chunk_ptr=chunk_ptr[::2].copy(), inner=chunk_ptr[1::2].copy(),
             sent=_joined([triples for out, _ in plans for triples in out.values()]), sent_ptr=sent_ptr,
             received=_joined([triples for _, into in plans for triples in into.values()]), received_ptr=received_ptr,
             outgoing=outgoing, incoming=incoming, request=requests.handles, request_ptr=requests.pointers, status=requests.status,
@@ -122,10 +119,20 @@ class ColourMessages(Record):
         self.waiting = 2
 
 
-def _chunks(group: np.ndarray) -> np.ndarray:
-    """Return the first rows of chunks of whole groups, whose rows follow one another."""
-    borders = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
-    return borders[np.unique(borders // CHUNK_ROWS, return_index=True)[1]]
+def _in_chunks(rows: Sequence[np.ndarray], shared: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows of all colours, of each the shared ones first, whole groups behind one another; first rows of chunks of whole groups; first chunks.
+
+    Of each colour two chunks are given: the first one of all its rows, and of those that are not shared.
+    """
+    listed, inner = _joined(rows), _joined([~shared[several] for several in rows])
+    part = 2 * np.repeat(np.arange(len(rows)), [several.size for several in rows]) + inner
+    order = np.lexsort((group[listed], part))
+    row, part = listed[order], part[order]
+    groups = np.flatnonzero((np.diff(group[row], prepend=-2) != 0) | (np.diff(part, prepend=-1) != 0))  # their first rows
+    behind = groups - np.searchsorted(part, part[groups])  # rows of the same part before these
+    first = (np.diff(part[groups], prepend=-1) != 0) | (np.diff(behind // CHUNK_ROWS, prepend=-1) != 0)
+    begin = groups[first]
+    return row, _joined([begin, [row.size]]), _pointers(np.bincount(part[begin], minlength=2 * len(rows)))
 
 
 def _pointers(counts: Sequence[int]) -> np.ndarray:

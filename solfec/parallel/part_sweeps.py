@@ -269,8 +269,8 @@ class PartSweeps(ConstraintSolver):
         first, width = part.spans["velo"]
         self.plans = []
         for c in range(self.colours):
-            changed = used[c // WORD] >> c % WORD & 1 > 0
-            plans = ({rank: bodies[changed[bodies]] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
+            word, bit = used[c // WORD], np.int64(1) << c % WORD
+            plans = ({rank: bodies[word[bodies] & bit != 0] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
             self.plans.append(tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items() if b.size} for plan in plans))
         if part.driven.size:
             self.lists.append(self.last if part.world.rank == MOVER else NO_ROWS)
