@@ -91,9 +91,12 @@ def _stop_links_beside(constraints: ConstraintTable, bodies: BodyTable, elsewher
 
 def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool, elsewhere: Elsewhere = NOWHERE) -> None:
     """After the step, mark joints as met, and set the lengths of stopped links to the present ones, unless they must keep theirs."""
-    start, kind = (column[: constraints.user_count] for column in (constraints.start, constraints.kind))
-    links = np.flatnonzero((start == IMPACT) & IS_LINK[kind])
-    constraints.value[:, np.flatnonzero(start > IMPACT)] = 0.0
+    start = constraints.start[: constraints.user_count]
+    links, corrected = (start == IMPACT).nonzero()[0], (start > IMPACT).nonzero()[0]
+    if links.size:
+        links = links[IS_LINK[constraints.kind[links]]]
+    if corrected.size:
+        constraints.value[:, corrected] = 0.0
     start[...] = AFTER[start]
     if elsewhere.any(links.size > 0) and not keep_lengths:
         user.update(constraints, bodies, time, 0.0)
@@ -110,7 +113,7 @@ def note_impacts(constraints: ConstraintTable, bodies: BodyTable, local, elsewhe
         opened(status)
 
     mark()
-    if not elsewhere.any(np.count_nonzero(hit) > 0):
+    if elsewhere.has_nothing or not elsewhere.any(np.count_nonzero(hit) > 0):
         return
     while elsewhere.any(np.count_nonzero((spread := elsewhere.spread(hit)) > hit) > 0):
         np.maximum(hit, spread, out=hit)

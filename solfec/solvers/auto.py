@@ -289,7 +289,7 @@ class AutoSolver(ConstraintSolver):
             if springs_here:
                 lines.take_reactions()
             total = counts.copy() if total is None else _added(total, counts)
-            iterated = others.any(counts[0].any())
+            iterated = others.any(np.count_nonzero(counts[0]) > 0)
         if not missed <= 2.0 * self.epsilon * size:
             return None
         return np.concatenate([total, _all_rows("DIRECT")], axis=1) if reduced else total

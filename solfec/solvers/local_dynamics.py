@@ -273,7 +273,7 @@ class LocalDynamics:
         assemble_laws(self)
         self.regard(self.asked)
         users = self.constraints.user_count
-        if users and (self.constraints.kind[:users] == SPRING).any():
+        if users and np.count_nonzero(self.constraints.kind[:users] == SPRING):
             self._find_held(assemble_springs(self))
 
     def regard(self, asked: float) -> None:
