@@ -36,7 +36,6 @@ contains
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: exact, failed, status
     type(local_tables) :: loc
-    logical :: broken, regular
     integer(i4) :: a
 
     exact = 1
@@ -52,23 +51,9 @@ contains
         status = other_law
         return
       end if
-      !$omp parallel do if (pays(contacts, 50)) schedule(static) private(broken, regular) reduction(max: failed)
-      do a = 0, contacts - 1
-        rows%lost(a) = 0
-        rows%merit(a) = 0.0_dp
-        rows%residual(a) = 0.0_dp
-        if (rows%law(l_gap,a) > 0.0_dp .and. .not. rows%law(l_cohesion,a) > 0.0_dp) then
-          rows%R(:,a) = 0.0_dp   ! spring and dashpot act in contact only
-          rows%U(:,a) = rows%B(:,a)
-          cycle
-        end if
-        call penalty_block(implicit_law /= 0, rows%diagonal(:,:,a), rows%law(:,a), rows%law(l_cohesion,a) > 0.0_dp, step, &
-                           rows%B(:,a), rows%V(3,a), rows%R(:,a), broken, regular)
-        rows%lost(a) = merge(1, 0, broken)
-        rows%U(:,a) = rows%B(:,a) + matmul(rows%diagonal(:,:,a), rows%R(:,a))
-        if (.not. regular) failed = max(failed, a)
-      end do
-      !$omp end parallel do
+      call react(contacts, implicit_law /= 0, step, rows%law, rows%diagonal, rows%B, rows%V, rows%R, rows%U, rows%lost, failed)
+      rows%merit(0:contacts-1) = 0.0_dp
+      rows%residual(0:contacts-1) = 0.0_dp
       if (failed >= 0) status = singular_block
       do a = 0, contacts - 1
         if (rows%kind(a) == row_spring_dashpot) cycle
@@ -76,4 +61,31 @@ contains
       end do
     end associate
   end subroutine penalty_contacts
+
+  !> Computes reactions and velocities (penalty_contacts); in arrays of explicit shape a contact's part is no copy.
+  subroutine react(contacts, implicit_law, step, law, diagonal, b, v, r, u, lost, failed)
+    integer(i4), intent(in) :: contacts
+    logical, intent(in) :: implicit_law
+    real(dp), intent(in) :: step, law(8,0:*), diagonal(3,3,0:*), b(3,0:*), v(3,0:*)
+    real(dp), intent(inout) :: r(3,0:*), u(3,0:*)
+    integer(i4), intent(inout) :: lost(0:*), failed
+    logical :: broken, regular
+    integer(i4) :: a
+
+    !$omp parallel do if (pays(contacts, 50)) schedule(static) private(broken, regular) reduction(max: failed)
+    do a = 0, contacts - 1
+      lost(a) = 0
+      if (law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then
+        r(:,a) = 0.0_dp   ! spring and dashpot act in contact only
+        u(:,a) = b(:,a)
+        cycle
+      end if
+      call penalty_block(implicit_law, diagonal(:,:,a), law(:,a), law(l_cohesion,a) > 0.0_dp, step, b(:,a), v(3,a), r(:,a), &
+                         broken, regular)
+      lost(a) = merge(1, 0, broken)
+      u(:,a) = b(:,a) + matmul(diagonal(:,:,a), r(:,a))
+      if (.not. regular) failed = max(failed, a)
+    end do
+    !$omp end parallel do
+  end subroutine react
 end module penalty
