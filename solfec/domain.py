@@ -182,7 +182,8 @@ class Domain:
             step_limit.limit_step(self, elsewhere)
             if self.sleeping.on:
                 self.sleeping.before_step()
-            self._impacts = self.dynamic and elsewhere.matters(self.constraints.user_count > 0) and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
+            jointed = self.dynamic and elsewhere.matters(self.constraints.user_count > 0)
+            self._impacts = jointed and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
         except BaseException:
             self._standing = READY
             raise

@@ -174,7 +174,7 @@ contains
   !>
   !> Reads and writes of rows, entries and triples what sweep_part does.  Writes the history in `settings`.
   !>
-  !>   handles     of local dynamics with copies of the rows (copy_rows_in_order)
+  !>   handles     of local dynamics, or of copies of its rows (copy_rows_in_order)
   !>   messages    handle of the rows and messages of the colours (ColourMessages)
   !>   sums        handle of the sums over all processes (Reduction)
   !>   course      handle of what is known between calls (SweepCourse)

@@ -15,6 +15,7 @@ from .rows_in_order import RowsInOrder
 _sweep_until_settled = _kernels.part_sweeps.sweep_until_settled
 
 FIGURES = 5  # of a row: squared changes of reactions, and of those that drive obstacles; squared sizes likewise; gaps that must still close
+MOST_COPIES = 20_000  # rows; a copy takes some 0.6 kB, and memory is what large models lack
 COUNTS = 3  # of blocks solved by a fall-back, not solved within the bound, not solved
 OPERATIONS = [Operation.MAXIMUM] * (COUNTS + FIGURES) + [Operation.INTEGER_SUM] * (2 * FIGURES)
 
@@ -23,8 +24,8 @@ class SweepCourse(Record):
     """One solution by sweeps: rows, sums, and what a later call of the kernel needs."""
 
     COLUMNS = {
-        "row": ((), "i4"),  # copies of rows to sweep, one behind the other
-        "judged": ((), "i4"),  # those of them whose figures this process adds
+        "row": ((), "i4"),  # rows to sweep, or their places among copies
+        "judged": ((), "i4"),  # those whose figures this process adds
         "figures": ((5,), "f8"),  # of all rows
         "scale": ((), "f8"),  # powers of two of the words of figures (sums.py)
         "counts": ((), "i4"),  # of blocks in this sweep
@@ -49,7 +50,7 @@ class SweepCourse(Record):
         local : LocalDynamics
             Rows with momenta of their reactions.
         copies : RowsInOrder
-            Takes the rows for the time of these sweeps.
+            Takes the rows for the time of these sweeps, unless there are more than `MOST_COPIES`.
         messages : ColourMessages
             Rows of each colour, and what is exchanged after it.
         sums : Reduction
@@ -60,14 +61,18 @@ class SweepCourse(Record):
             Options, and room for the history (`make_room`).
         world : Communicator
         """
-        swept = messages.row
-        copies.copy(local, swept)
-        place = np.zeros(local.n, np.int32)
-        place[swept] = row = np.arange(swept.size, dtype=np.int32)
-        course = cls(row=row, judged=np.sort(place[judged]), figures=np.zeros((FIGURES, max(swept.size, 1)), order="F"), scale=np.zeros(FIGURES),
+        row = swept = messages.row
+        handles, copied = local.handles, swept.size <= MOST_COPIES
+        if copied:
+            copies.copy(local, swept)
+            handles, place = copies.handles, np.zeros(local.n, np.int32)
+            place[swept] = row = np.arange(swept.size, dtype=np.int32)
+            judged = np.sort(place[judged])
+        course = cls(row=row, judged=judged, figures=np.zeros((FIGURES, max(local.n, 1)), order="F"), scale=np.zeros(FIGURES),
                      counts=np.zeros(COUNTS, np.int32), left=np.zeros(COUNTS, np.int32))  # fmt: skip
         settings = given.sweep_settings(given.maxiter, int(given.reverse))
-        given_to_kernel = copies.handles, messages.handle, sums.handle, course.handle, settings.handle, local.half_step, local.step
+        given_to_kernel = handles, messages.handle, sums.handle, course.handle, settings.handle, local.half_step, local.step
         messages.complete(lambda: opened(_sweep_until_settled(*given_to_kernel)), world, sums, lambda: course.sweeps)
-        copies.give_back(local, swept)
+        if copied:
+            copies.give_back(local, swept)
         return course
