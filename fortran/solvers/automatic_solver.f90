@@ -151,17 +151,20 @@ contains
   !>   size, driven_size   norms of q over the rows that do not drive obstacles, and over those that do
   !>   total    rows of the problem, of which these are some islands
   !>   count    out: islands
+  !>   worst, iterations   out: sums of their counts (sum_up_islands)
   !>   status   `table_open` or `table_unknown`
-  subroutine solve_islands(rows, n, split, size, driven_size, total, count, status)
+  subroutine solve_islands(rows, n, split, size, driven_size, total, count, worst, iterations, status)
     integer(i8), intent(in) :: rows
     integer(i4), intent(in) :: n, split, total
     real(dp), intent(in) :: size, driven_size
-    integer(i4), intent(out) :: count, status
+    integer(i4), intent(out) :: count, worst, iterations, status
     type(cone_rows) :: all_rows
     integer(i4) :: k, first, last
     real(dp) :: share
 
     count = 0
+    worst = 0
+    iterations = 0
     call open_table(rows, all_rows, status)
     if (status /= table_open) return
     if (split /= 0) then
@@ -190,6 +193,7 @@ contains
       call solve_island(all_rows, last - first + 1, all_rows%island_row(first:last), share, all_rows%reaction, all_rows%counts(:,k))
     end do
     !$omp end parallel do
+    call sum_up_islands(count, all_rows%counts, worst, iterations)
   end subroutine solve_islands
 
   !> Sums up the counts of islands (solve_islands): `worst` is their largest status, `iterations` the sum over kinds of iterations, without

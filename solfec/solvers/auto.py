@@ -169,7 +169,7 @@ class AutoSolver(ConstraintSolver):
         report = self._sweeps.conclude(local)
         local.others.measured(local, report)
         self._counts = local.others.joined_columns(counts)
-        status, self.iters = status_and_iterations(self._counts)
+        status, self.iters = self._islands.status_and_iterations(self._counts)
         self.error = "OK" if status == "OK" and report.residual <= 2.0 * self.epsilon else "DIVERGED"
         report.iterations, report.error, report.status, report.solver = self.iters, math.nan, self.error, "AUTO"
         if status == "NO_SOLUTION":

@@ -296,6 +296,7 @@ class Islands:
         self.split = split
         self._rows = ConeRows()
         self._given = (None,) * len(GIVEN)
+        self._last = None, 0, 0  # counts of the last solution, their worst status and the sum of iterations
 
     def solve(
         self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size, operators=None, yields=False,
@@ -321,9 +322,16 @@ class Islands:
             rows.replace(**dict(zip(GIVEN, given, strict=True)))
             self._given = given
         rows.choose(0 if operators is None else 2 if yields else 1, method, unscaled, tolerance, maxiter, window)
-        count, status = _solve_islands(rows.handle, n, self.split, size, driven_size, n if total is None else total)
+        count, worst, iterations, status = _solve_islands(rows.handle, n, self.split, size, driven_size, n if total is None else total)
         opened(status)
-        return rows.counts[:, :count]
+        counts = rows.counts[:, :count]
+        self._last = counts, worst, iterations
+        return counts
+
+    def status_and_iterations(self, counts: np.ndarray) -> tuple[str, int]:
+        """Return what `status_and_iterations` returns; of the counts of the last solution it is known already."""
+        last, worst, iterations = self._last
+        return (STATUS[worst], iterations) if counts is last else status_and_iterations(counts)
 
     def _make_room(self, rows: int, pointers: int) -> None:
         """Allocate work space for numbers of rows and pointers."""
