@@ -25,7 +25,7 @@ class BodyStates:
 
     def conf(self, identifier: int) -> np.ndarray:
         """Return the configuration of a body, flat (docs/language-objects.md, BODY.conf)."""
-        return state.configuration(self.domain.bodies, self.domain.body_row(identifier), self.domain.within_step)
+        return state.configuration(self.domain.bodies, self.domain.body_row(identifier), self.domain.guard.within_step)
 
     def velo(self, identifier: int) -> np.ndarray:
         """Return the velocity of a body, flat (docs/language-objects.md, BODY.velo)."""
@@ -33,13 +33,13 @@ class BodyStates:
 
     def set_conf(self, identifier: int, values) -> None:
         """Overwrite a body's configuration; `update_shapes`, or the next step, moves its shape."""
-        self.domain.refuse_within_step("set configurations")
+        self.domain.guard.refuse("set configurations")
         state.set_configuration(self.domain.bodies, self.domain.body_row(identifier), values)
         self.domain.note_change(identifier)  # the internal energy is set anew
 
     def set_velo(self, identifier: int, values) -> None:
         """Overwrite a body's velocity."""
-        self.domain.refuse_within_step("set velocities")
+        self.domain.guard.refuse("set velocities")
         joint_starts.mark(self.domain.constraints, self.domain.body_row(identifier))
         state.set_velocity(self.domain.bodies, self.domain.body_row(identifier), values)
         self.domain.note_change(identifier)
@@ -64,7 +64,7 @@ class BodyStates:
 
     def set_state(self, identifier: int, conf: np.ndarray, velo: np.ndarray, energy: np.ndarray) -> None:
         """Overwrite a body's triples of configuration (n, 3) and velocity (m, 3), and its energies (6,)."""
-        self.domain.refuse_within_step("set states")
+        self.domain.guard.refuse("set states")
         joint_starts.mark(self.domain.constraints, self.domain.body_row(identifier))
         bodies, row = self.domain.bodies, self.domain.body_row(identifier)
         bodies.configurations.conf[:, bodies.conf_slice(row)] = conf.T
@@ -75,7 +75,7 @@ class BodyStates:
 
     def move_rigidly(self, identifier: int, *motion_of_rigid) -> None:
         """Move a finite element body as a rigid one, see `state.move_rigidly` (docs/language-running.md, INITIALIZE_STATE, RIGID_TO_FEM)."""
-        self.domain.refuse_within_step("set states")
+        self.domain.guard.refuse("set states")
         state.move_rigidly(self.domain.bodies, self.domain.body_row(identifier), *motion_of_rigid)
         self.domain.state_changes += 1
 

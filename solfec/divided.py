@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from . import fragments, kernel_level
+from . import fragments, kernel_level, lost_bodies
 from .bodies.loads import BodyCallbacks
 from .errors import SolfecError
 from .kinds import BodyKind
@@ -29,6 +29,7 @@ from .parallel.partition import Balance, Partition, imbalance
 from .parallel.statistics import COUNTS, Statistics, counts_of
 from .parallel.sums import largest_of, summed, words
 from .shared_loads import SharedLoads
+from .solvers import diagnosis
 from .solvers.auto import AutoSolver
 from .solvers.gauss_seidel import GaussSeidelSolver
 from .solvers.newton import NewtonSolver
@@ -269,7 +270,7 @@ class Divided:
         if self.part.model is self.whole:
             self._step()
         else:
-            with self.whole.step_of_parts():
+            with self.whole.guard.step_of_parts():
                 self._step()
         if self._changing:
             self._change_bodies()
@@ -338,7 +339,7 @@ class Divided:
         if worst := self.worst:
             whole.report.worst = "" if whole.report.status == "OK" else worst()
         else:
-            whole.name_worst_row()
+            diagnosis.name_worst_row(whole.local_dynamics, whole.report)
 
     def _change_bodies(self) -> None:
         """Remove bodies that have left the scene from the whole model, and open cracks in it; then make parts anew."""
@@ -346,7 +347,7 @@ class Divided:
         self._note_worst()
         self.show()
         gone = np.concatenate([lost for lost, _ in found])
-        whole.remove_lost(np.isin(whole.bodies.view("id"), gone))
+        lost_bodies.remove_lost(whole, np.isin(whole.bodies.view("id"), gone))
         opening = sorted(crack for _, several in found for crack in several)
         fragments.open_cracks(whole, [crack for crack in opening if whole.is_alive(crack[0])])
         self.constraints = whole.constraints.n

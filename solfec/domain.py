@@ -6,12 +6,10 @@ Every phase of a step (`time_step`) works on whole arrays; no Python code here l
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 
-from . import body_packing, fragments, insertion, live_state, step_limit
+from . import body_packing, fragments, insertion, live_state, lost_bodies, step_limit
 from .bodies import implicit, motion
 from .bodies.cracks import Cracks
 from .bodies.finite_elements import compiled
@@ -20,7 +18,7 @@ from .bodies.materials import BulkMaterial, BulkMaterials
 from .bodies.table import BodyKind, BodyTable, Energy, Form
 from .body_points import BodyPoints
 from .body_states import BodyStates
-from .constraints import joint_correction, joint_starts, user
+from .constraints import joint_correction, joint_starts
 from .constraints.elsewhere import NOWHERE, Elsewhere
 from .constraints.table import ConstraintTable, SurfaceMaterialTable
 from .contact import detection
@@ -31,7 +29,7 @@ from .errors import SolfecError
 from .fractures import Fractures
 from .joints import Joints
 from .kept_memory import keep_freed_memory
-from .lives import Cause, Event, Lives
+from .lives import Lives
 from .motion_hooks import Hooks
 from .shapes import primitives
 from .shapes.mesh import Mesh
@@ -41,23 +39,8 @@ from .solvers.joint_shares import JointShares
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
 from .solvers.supports import Left
+from .step_guard import BROKEN_OFF, PREPARING, READY, WITHIN, StepGuard
 from .time_step import TimeStep
-
-READY, PREPARING, WITHIN, BROKEN_OFF = range(4)  # state of a model in a step
-
-
-class _StepInProgress:
-    """Context of the phases of a step; errors that leave it break off the model."""
-
-    def __init__(self, model: Domain):
-        self._model = model
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind, error, trace) -> None:
-        if kind is not None:
-            self._model._standing = BROKEN_OFF
 
 
 class Domain:
@@ -88,6 +71,8 @@ class Domain:
         Seconds spent in each phase since they were last reset.
     contact_energy, friction_energy : float
         Work of contact reactions, each contact counted once.
+    guard : StepGuard
+        What may be done to the model now; the context of the phases of a step.
     hooks : Hooks
         What is called before and after the motion of every step.
     """
@@ -132,12 +117,10 @@ class Domain:
         self._initialised = 0  # number of these that energies and what integration needs take into account
         self._changed: list[int] = []  # bodies of the last of these changes, as far as bodies are known
         self.deformable = True  # whether any body may bound the time step
-        self._standing = READY
-        self._in_progress = _StepInProgress(self)
+        self.guard = StepGuard()
         self.step_kept = False  # whether explicit bodies may not lower the step
         self.touched = False  # whether the user has pulled bodies by hand, in the viewer
         self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
-        self.shown = True  # whether users may read its state; False while its parts make a step
         self.joint_impacts = True  # whether the first step of a joint stops its points
         self.joint_correction = False  # whether gaps of joints are closed after every step
         self.uncorrected = joint_correction.LeftOut()
@@ -166,17 +149,17 @@ class Domain:
             the last step.
         """
         phases = self.open_step(elsewhere)
-        with self.step_in_progress():
+        with self.guard:
             works = phases.run(solver, elsewhere)
         self.close_step(works, elsewhere)
 
     def open_step(self, elsewhere: Elsewhere = NOWHERE) -> TimeStep:
-        """Begin a step; return its phases, which run once each in their order, within `step_in_progress`, before `close_step`."""
-        if self._standing != READY:
-            self._refuse_to_advance()
+        """Begin a step; return its phases, which run once each in their order, within `guard`, before `close_step`."""
+        if self.guard.standing != READY:
+            self.guard.refuse_to_advance(self.time)
         if self.hooks.before and elsewhere.has_nothing:
             self.hooks.call_before(self)
-        self._standing = PREPARING
+        self.guard.standing = PREPARING
         try:
             self.settle()
             step_limit.limit_step(self, elsewhere)
@@ -185,36 +168,14 @@ class Domain:
             jointed = self.dynamic and elsewhere.matters(self.constraints.user_count > 0)
             self._impacts = jointed and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
         except BaseException:
-            self._standing = READY
+            self.guard.standing = READY
             raise
-        self._standing = WITHIN
+        self.guard.standing = WITHIN
         return self._time_step
-
-    def step_in_progress(self) -> _StepInProgress:
-        """Make errors of a phase break off the model: its bodies stand in the midst of a step."""
-        return self._in_progress
-
-    @contextmanager
-    def step_of_parts(self) -> Iterator[None]:
-        """Let the model count as within a step, which its parts make: users cannot read or change it."""
-        self._standing, self.shown = WITHIN, False
-        try:
-            with self.step_in_progress():
-                yield
-        finally:
-            self.shown = True
-        self._standing = READY
-
-    @contextmanager
-    def shown_within_step(self) -> Iterator[None]:
-        """Let functions of the user read the model, which has got the states of its parts within a step."""
-        self.shown = True
-        yield
-        self.shown = False
 
     def close_step(self, works: tuple[float, float], elsewhere: Elsewhere = NOWHERE) -> None:
         """End a step: advance time, count works of contacts, finish joints, break and remove bodies, and call hooks."""
-        self._standing = READY
+        self.guard.standing = READY
         since, number = self.clock_origin  # time is a multiple of a constant step, so that rounding does not accumulate
         self.step_number += 1
         self.time = since + (self.step_number - number) * self.step
@@ -227,9 +188,9 @@ class Domain:
         if self.sleeping.on:
             self.sleeping.after_step()
         self.fractures.look(self)
-        self._remove_overloaded_and_lost(elsewhere)
+        lost_bodies.remove_overloaded_and_lost(self, elsewhere)
         if self.cracks.of_body and (opening := elsewhere.opening(fragments.opening_cracks(self))):
-            self.name_worst_row()
+            diagnosis.name_worst_row(self.local_dynamics, self.report)
             fragments.open_cracks(self, opening)
         if self.hooks.after and elsewhere.has_nothing:  # else the course of all parts calls them, as above
             self.hooks.call_after(self)
@@ -245,17 +206,9 @@ class Domain:
             self.uncorrected.note(self.constraints, self.bodies)
             joint_correction.correct(self.constraints, self.bodies, self._gaps, self.time, self.epsilon, elsewhere)
 
-    def _refuse_to_advance(self) -> None:
-        """Raise the error that prevents another step."""
-        self.refuse_within_step("start another one")
-        raise SolfecError(
-            f"an error has broken off the step that began at time {self.time:g}, and bodies stand in its midst: no other step can "
-            "follow; make the model again, or continue the run from its last frame (-c)"
-        )
-
     def __deepcopy__(self, memo: dict):
         """Return a copy of the model, which continues with the same bits."""
-        if self._standing != READY:
+        if self.guard.standing != READY:
             raise SolfecError("a model cannot be copied in the midst of a step")
         remembered = implicit.memory(self.bodies, self.step, self.dynamic)
         copied = memo[id(self)] = type(self).__new__(type(self))
@@ -276,42 +229,6 @@ class Domain:
     def unsolved(self) -> bool:
         """Whether the constraints of the last step were not solved to the requested accuracy."""
         return self.report is not None and self.report.status != "OK"
-
-    def name_worst_row(self) -> None:
-        """Keep the name of the worst row of a step that was not solved, before bodies go and rows move."""
-        if self.unsolved and self.local_dynamics.n and not self.report.worst:
-            self.report.worst = diagnosis.worst_row(self.local_dynamics, self.report)
-
-    @property
-    def within_step(self) -> bool:
-        """Whether a step is in progress, as for callbacks within it."""
-        return self._standing in (PREPARING, WITHIN)
-
-    def refuse_within_step(self, what: str) -> None:
-        """Raise an error within a step, when rows must not move."""
-        if self.within_step:
-            raise SolfecError(f"a callback in the midst of a time step cannot {what}; use CALLBACK, which comes after a step")
-
-    def _remove_overloaded_and_lost(self, elsewhere: Elsewhere) -> None:
-        """Delete links and points loaded above their strength, and bodies outside of the scene's extents."""
-        overloaded = elsewhere.overloaded(self.constraints, user.find_overloaded(self.constraints))
-        if overloaded is not None:
-            self.constraints.keep_marked(~overloaded)
-        if self.extents is not None:
-            outside = elsewhere.outside(motion.find_outside(self.bodies, self.extents))
-            if outside is not None:
-                self.name_worst_row()
-                self.remove_lost(outside)
-
-    def remove_lost(self, outside: np.ndarray) -> None:
-        """Remove marked rows of bodies, which have left the scene."""
-        self.note_lost(self.bodies.view("id")[outside])
-        self.remove_bodies(outside)
-
-    def note_lost(self, identifiers: np.ndarray) -> None:
-        """Note that bodies have left the scene."""
-        for identifier in identifiers.tolist():
-            self.lives.note(Event(identifier, False, Cause.EXTENTS, 0, self.time, self.step_number))
 
     # --- time and step -------------------------------------------------------------------------------------
 
@@ -339,23 +256,18 @@ class Domain:
 
     def set_step(self, step: float) -> None:
         """Use another time step from now on."""
-        self.refuse_within_step("change its length")
+        self.guard.refuse("change its length")
         self.step = float(step)
         self.clock_origin = self.time, self.step_number
 
     def set_time(self, time: float, step_number: int) -> None:
         """Continue from a stored instant."""
-        if self._standing == BROKEN_OFF:
-            self._standing = READY
+        if self.guard.standing == BROKEN_OFF:
+            self.guard.standing = READY
         self.time = time
         self.step_number = step_number
         self.edited_energy.step = min(self.edited_energy.step, step_number)
         self.clock_origin = time, step_number
-
-    @property
-    def local_dynamics_stand(self) -> bool:
-        """Whether local dynamics are valid: those of the last step, or in a solver's callback of the present one."""
-        return self.local_dynamics.stands and self._standing != BROKEN_OFF
 
     # --- bodies --------------------------------------------------------------------------------------------
 
@@ -368,7 +280,7 @@ class Domain:
         Finite element bodies have a `form`, and one mesh as their shape, or convexes inside of another `mesh`; the reduced
         forms a `base`, a ReducedBase.
         """
-        self.refuse_within_step("insert bodies")
+        self.guard.refuse("insert bodies")
         new = insertion.prepare(self, kind, shapes, material, label, form, mesh, base)
         self.edited_energy.begin()
         row = self.bodies.add(kind, new.mesh, base, **new.columns)
@@ -408,7 +320,7 @@ class Domain:
 
     def delete_body(self, identifier: int) -> None:
         """Delete a body with all constraints attached to it."""
-        self.refuse_within_step("delete bodies")
+        self.guard.refuse("delete bodies")
         mask = np.zeros(self.bodies.n, bool)
         mask[self.body_row(identifier)] = True
         self.remove_bodies(mask)
@@ -455,7 +367,7 @@ class Domain:
         SolfecError
             The model has no such body; a callback calls within a step.
         """
-        self.refuse_within_step("pack bodies")
+        self.guard.refuse("pack bodies")
         self.settle()
         return body_packing.pack(self, identifiers)
 
@@ -468,7 +380,7 @@ class Domain:
             The model has such a body or constraint already, or lacks a body on which a packed constraint acts; a callback calls
             within a step.
         """
-        self.refuse_within_step("unpack bodies")
+        self.guard.refuse("unpack bodies")
         self.settle()
         self.edited_energy.begin()
         try:

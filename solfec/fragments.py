@@ -376,7 +376,7 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
     keep : bool
         Whether fragments get the loads and the user's constraints.
     """
-    domain.refuse_within_step("split bodies")
+    domain.guard.refuse("split bodies")
     bodies, row = domain.bodies, domain.body_row(identifier)
     before = None if cut.exact else _momenta(domain, [identifier])
     children = [_insert(domain, row, part) for part in cut.parts]

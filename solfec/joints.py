@@ -301,7 +301,7 @@ class Joints:
 
     def set_motor(self, joint: int, kind: ConstraintKind, mode: Motor, value, effort: float) -> None:
         """Put a motor on a joint's coordinate: `value` is a number, a TimeSeries or a function (constraints/motors.py)."""
-        self.domain.refuse_within_step("change motors")
+        self.domain.guard.refuse("change motors")
         row, constraints = self.drive(joint, kind), self.domain.constraints
         called = callable(value) and not isinstance(value, TimeSeries)
         constraints.motor[row] = mode | (Motor.CALLED if called else 0)
@@ -505,7 +505,7 @@ class Joints:
         int
             The constraint's identifier.
         """
-        self.domain.refuse_within_step("insert constraints")
+        self.domain.guard.refuse("insert constraints")
         constraints = self.domain.constraints
         identifier = int(constraints.new_ids(1)[0])
         row = constraints.append(kind=int(kind), id=identifier, birth=self.domain.step_number)
@@ -525,7 +525,7 @@ class Joints:
 
     def delete_constraint(self, identifier: int) -> None:
         """Delete a constraint if it exists."""
-        self.domain.refuse_within_step("delete constraints")
+        self.domain.guard.refuse("delete constraints")
         row = self.domain.constraints.row_of(identifier)
         if row >= 0:
             mask = np.ones(self.domain.constraints.n, bool)

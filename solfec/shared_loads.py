@@ -49,7 +49,7 @@ class SharedLoads:
         """Call functions of all bodies, and take the forces on those of this part."""
         part, whole = self._part, self._whole
         take_states(whole, part.world.gathered(state_of(part)))
-        with whole.shown_within_step():
+        with whole.guard.shown_within_step():
             for source in sources:
                 source(whole.bodies, time, step)
         bodies.triples.force[:, : bodies.triples.n] = whole.bodies.triples.force[:, part.triples]

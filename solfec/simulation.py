@@ -232,7 +232,7 @@ class Simulation:
         SolfecError
             A function that several processes call within a step asks for the model, of which each of them moves a part.
         """
-        if not self._domain.shown:
+        if not self._domain.guard.shown:
             raise SolfecError(
                 "a function that is called within a step of several processes cannot read or change the model, since bodies may be elsewhere (HERE); "
                 "let it depend on its arguments, or read the model in a CALLBACK, SOLFEC.before_motion or SOLFEC.add_forces"

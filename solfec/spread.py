@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import body_packing, end_notes, kept_memory
+from . import body_packing, end_notes, kept_memory, lost_bodies
 from .body_rows import BodyRows
 from .divided import Divided, Requests, is_solved_together, reach_of, refuse, refuse_variant, sweeps_by_colours
 from .errors import SolfecError
@@ -155,7 +155,7 @@ class Spread(Divided):
         deleted = whole.deleted_bodies
         outside = np.isin(whole.bodies.view("id"), gone)
         whole.remove_bodies(outside)
-        whole.note_lost(gone)
+        lost_bodies.note_lost(whole, gone)
         whole.deleted_bodies = deleted + gone.size
         self.part.drop(gone)
         self._solver = self._solver_of_parts()

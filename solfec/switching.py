@@ -135,7 +135,7 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     SolfecError
         Within a step.
     """
-    domain.refuse_within_step("switch kinds of bodies")
+    domain.guard.refuse("switch kinds of bodies")
     domain.settle()
     bodies, row = domain.bodies, domain.body_row(identifier)
     _check(domain, row, kind, form)

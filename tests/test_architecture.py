@@ -118,6 +118,13 @@ def test_python_functions_fit_a_screen(path):
     assert not {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FUNCTION}
 
 
+def test_a_domain_stays_a_list_of_tables_with_few_methods():
+    tree = ast.parse((ROOT / "solfec/domain.py").read_text())
+    (domain,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    assert sum(isinstance(node, ast.FunctionDef) for node in domain.body) < 25
+    assert domain.end_lineno - domain.lineno + 1 < 400
+
+
 @pytest.mark.parametrize("path", FORTRAN, ids=lambda path: str(path.relative_to(ROOT)))
 def test_only_tables_handle_addresses(path):
     assert "iso_c_binding" not in path.read_text() or path.parent.name == "tables"

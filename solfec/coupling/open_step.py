@@ -55,7 +55,7 @@ class OpenStep:
         if self.simulation.mode == "READ":
             raise SolfecError("OpenStep: the model reads results (mode 'READ') and makes no steps")
         self._phases = self.domain.open_step()
-        with self.domain.step_in_progress():
+        with self.domain.guard:
             self._phases.timings.start()
             self._phases.predict()
         self._next = 1
@@ -121,7 +121,7 @@ class OpenStep:
     def _make(self, phase: str, function) -> None:
         self._at(phase)
         try:
-            with self.domain.step_in_progress():
+            with self.domain.guard:
                 self._phases.timings.start()
                 function()
         except BaseException:

@@ -155,7 +155,7 @@ class SolfecModeler(Modeler):
         SolfecError
             The buffer has other bodies than the model, or numbers that are not finite; a body has a reduced base; within a step.
         """
-        self.domain.refuse_within_step("set states")
+        self.domain.guard.refuse("set states")
         table, given = self.domain.bodies, buffer.bodies
         _refuse_other_bodies(table, given)
         plain, soft = given.kind != BodyKind.FINITE_ELEMENT, given.kind == BodyKind.PSEUDO_RIGID

@@ -132,7 +132,7 @@ class SiconosSimulation(Simulation):
         """Make one step: our loads and contacts, their motion."""
         domain = self.domain
         phases = domain.open_step()
-        with domain.step_in_progress():
+        with domain.guard:
             moving = np.flatnonzero(domain.bodies.view("kind") == BodyKind.RIGID)
             self._start(moving)
             phases.timings.start()

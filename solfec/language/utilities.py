@@ -9,6 +9,7 @@ from ..errors import SolfecError
 from ..lives import Cause, Event
 from ..parallel import communicator
 from ..solvers import dump, fclib
+from ..step_guard import BROKEN_OFF
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
@@ -374,6 +375,6 @@ def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
 def _last_step(solfec):
     """Return the local dynamics of the last step, or of the present step in a solver's callback."""
     domain = simulation_of(solfec).domain
-    if not domain.local_dynamics_stand:
+    if not (domain.local_dynamics.stands and domain.guard.standing != BROKEN_OFF):
         raise BadValue("there is no step of this run whose local dynamics still stand: call it after RUN or from a CALLBACK")
     return domain.local_dynamics

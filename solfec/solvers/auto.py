@@ -15,7 +15,7 @@ import numpy as np
 from ..kinds import ROW_FAMILIES, Cone
 from . import parameters
 from .constraint_solver import ConstraintSolver
-from .contact_problem import COUNTS, DIRECT, METHODS, ContactProblem, Islands, Method, iterations_of, methods_of, status_and_iterations
+from .contact_problem import COUNTS, DIRECT, METHODS, ContactProblem, Islands, Method, iterations_of, methods_of
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
 from .gauss_seidel import PEELING, SUSPICIOUS, GaussSeidelSolver

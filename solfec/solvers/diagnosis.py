@@ -34,6 +34,12 @@ def worst_row(local: LocalDynamics, report: SolverReport, rows: np.ndarray | Non
     return f"the largest residual, {residual[place]:g}, is that of {local.name(worst)}"
 
 
+def name_worst_row(local: LocalDynamics, report: SolverReport | None) -> None:
+    """Keep the name of the worst row of a step that was not solved, before bodies go and rows move."""
+    if report is not None and report.status != "OK" and local.n and not report.worst:
+        report.worst = worst_row(local, report)
+
+
 class Contradictions:
     """Search for joints that contradict one another, once per set of the user's constraints."""
 
