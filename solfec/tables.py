@@ -320,6 +320,16 @@ class Table:
         self._rows[0] = end
         return first
 
+    def extend(self, count: int) -> int:
+        """Append rows that hold fill values, in a table that is `REFILLED`, and return the first of them."""
+        first = self._rows[0]
+        end = first + count
+        if end > self.capacity:
+            self.reserve(end)
+        self.edits += 1
+        self._rows[0] = end
+        return first
+
     def append_row(self, **values) -> int:
         """Append one row as `append` does, in a third of its time: values are numbers, or arrays in the shape of one row."""
         row = self.n
