@@ -283,10 +283,9 @@ class Domain:
         self.guard.refuse("insert bodies")
         new = insertion.prepare(self, kind, shapes, material, label, form, mesh, base)
         self.edited_energy.begin()
-        row = self.bodies.add(kind, new.mesh, base, **new.columns)
-        first, count = self.geometry.add(row, new.shape, kind == BodyKind.FINITE_ELEMENT)
-        self.bodies.primitive_ptr[row] = first
-        self.bodies.primitive_count[row] = count
+        first, count = self.geometry.primitives.n, new.shape.kind.size
+        row = self.bodies.add(kind, new.mesh, base, primitive_ptr=first, primitive_count=count, **new.columns)
+        self.geometry.add(row, new.shape, kind == BodyKind.FINITE_ELEMENT)
         if new.mesh is not None and new.mesh.background is None:
             vertex_nodes, elements, _ = primitives.mesh_columns(new.parts[0], whole=True)
             self.geometry.vertices.view("node")[-len(vertex_nodes) :] = vertex_nodes

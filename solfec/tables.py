@@ -301,12 +301,17 @@ class Table:
         """Make room for `rows` rows in total, keeping contents."""
         if rows <= self.capacity:
             return
-        capacity = max(rows, 2 * self.capacity)
+        self._reallocate(max(rows, 2 * self.capacity))
+
+    def _reallocate(self, capacity: int) -> None:
+        """Give the columns memory for `capacity` rows, keeping contents."""
+        columns, n = vars(self), self.n
         for name, (_, _, fill) in self.COLUMNS.items():
-            vars(self)[name] = enlarged(getattr(self, name)[..., : self.n], capacity, fill)
+            columns[name] = enlarged(columns[name][..., :n], capacity, fill)
         self.capacity = capacity
         self.generation += 1
-        self._register()
+        self._places[0] = [columns[name].ctypes.data for name in self.COLUMNS]
+        self._bind()
 
     def append(self, count: int = 1, **values) -> int:
         """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""
@@ -317,6 +322,16 @@ class Table:
         columns = self._room(end, values.keys())
         for name, value in values.items():
             columns[name][..., first:end] = value
+        self._rows[0] = end
+        return first
+
+    def extend(self, count: int) -> int:
+        """Append rows that hold fill values, in a table that is `REFILLED`, and return the first of them."""
+        first = self._rows[0]
+        end = first + count
+        if end > self.capacity:
+            self.reserve(end)
+        self.edits += 1
         self._rows[0] = end
         return first
 
@@ -502,12 +517,7 @@ class Table:
         """Give back the memory of rows that are not in use."""
         if self.capacity <= max(16, self.n + self.n // 4):
             return
-        capacity = max(16, self.n)
-        for name, (_, _, fill) in self.COLUMNS.items():
-            vars(self)[name] = enlarged(getattr(self, name)[..., : self.n], capacity, fill)
-        self.capacity = capacity
-        self.generation += 1
-        self._register()
+        self._reallocate(max(16, self.n))
 
     def nbytes(self) -> int:
         """Memory of all columns, in bytes."""

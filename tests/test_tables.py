@@ -136,6 +136,18 @@ def test_a_record_hands_its_newest_arrays_over_and_keeps_their_kind():
     assert record.pairs == 3 and not record.boxes.any()
 
 
+def test_rows_of_an_extended_table_hold_fill_values():
+    class Few(tables.Table):
+        REFILLED = True
+        COLUMNS = {"number": ((), "i4", -1), "point": ((3,), "f8", 0.5)}
+
+    table = Few(2)
+    assert table.append(2, number=7, point=1.0) == 0
+    assert table.extend(5) == 2
+    assert (table.n, table.edits, table.view("number").tolist()) == (7, 2, [7, 7, *[-1] * 5])
+    assert (table.view("point")[:, 2:] == 0.5).all()
+
+
 def test_a_row_that_is_appended_alone_has_the_values_of_one_among_many():
     class Few(tables.Table):
         COLUMNS = {"number": ((), "i4", -1), "point": ((3,), "f8", 0.5), "matrix": ((2, 2), "f8", 0.0)}

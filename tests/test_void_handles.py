@@ -24,7 +24,8 @@ def takes_handles(kernel) -> bool:
 def kernels() -> list[tuple[str, str]]:
     """Return the kernels that take handles, by module and name."""
     parts = [SOURCES / part for part in ("bodies", "constraints", "solvers")]
-    modules = sorted(path.stem for part in parts for path in part.glob("*.f90") if hasattr(_kernels, path.stem))
+    sources = [*(path for part in parts for path in part.glob("*.f90")), SOURCES / "contact" / "shape_rows.f90"]
+    modules = sorted(path.stem for path in sources if hasattr(_kernels, path.stem))
     return [(stem, name) for stem in modules for name in dir(getattr(_kernels, stem)) if takes_handles(getattr(getattr(_kernels, stem), name))]
 
 
@@ -41,7 +42,7 @@ def arguments_of(kernel) -> list:
 
 def test_all_kinds_of_kernels_are_found():
     modules = {module for module, _ in kernels()}
-    assert modules >= {"body_motion", "reduced_motion", "conjugate_gradients", "point_loads", "time_series", "user_constraints", "quasi_static"}
+    assert modules >= {"body_motion", "reduced_motion", "conjugate_gradients", "point_loads", "time_series", "user_constraints", "quasi_static", "shape_rows"}
     assert modules >= {"newton", "gauss_seidel", "automatic_solver", "local_dynamics", "compliance", "reduced_compliance"}
 
 

@@ -5,7 +5,7 @@ module polyhedron_moments
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: add_moments, centre_moments, tell_hexahedron
+  public :: add_moments, centre_moments, moments_of_one, tell_hexahedron
 
 contains
 
@@ -54,6 +54,25 @@ contains
     moments(2:4) = origin + arm
     moments(5:) = reshape(0.5_dp*(second + transpose(second)), [9])
   end subroutine centre_moments
+
+  !> Volume, centre and second moment about the centre of what outward triangles bound; the volume alone unless it is positive.
+  pure subroutine moments_of_one(vertices, vertex, triangles, corner, moments)
+    integer(i4), intent(in) :: vertices, triangles
+    real(dp), intent(in) :: vertex(3, 0:vertices-1)
+    integer(i8), intent(in) :: corner(3, triangles)   !< vertex numbers
+    real(dp), intent(out) :: moments(13)
+    real(dp) :: origin(3)
+    integer(i4) :: v
+
+    origin = 0
+    do v = 0, vertices - 1
+      origin = origin + vertex(:, v)
+    end do
+    origin = origin/vertices   ! near the shape, so that a far global origin does not spoil digits
+    moments = 0
+    call add_moments(vertices, vertex, triangles, corner, origin, moments)
+    if (moments(1) > 0) call centre_moments(origin, moments)
+  end subroutine moments_of_one
 
   !> Tells whether eight points are the corners of a convex hexahedron with these faces: `sense` becomes 1 if the faces point outwards,
   !> -1 if they point inwards, and 0 if they are no such faces.

@@ -27,6 +27,7 @@ REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
 
 IDENTITY = np.eye(3)
 _CONF_TRIPLES, _VELO_TRIPLES = np.array([4, 4, 4, 0]), np.array([2, 2, 4, 0])  # by BodyKind; nodes are added
+_TRIPLES = tuple(zip(_CONF_TRIPLES.tolist(), _VELO_TRIPLES.tolist()))
 
 
 def conf_triples(kind, nodes, modes):
@@ -157,21 +158,26 @@ class BodyTable(Table):
 
         A finite element body needs its `mesh`, a FiniteElementMesh, and the column `id`; one of a reduced form its `base`.
         """
-        nodes = 0 if mesh is None else mesh.node_count
-        modes = 0 if base is None else base.mode_count
-        conf_ptr = self.configurations.append(int(_CONF_TRIPLES[kind]) if mesh is None else conf_triples(kind, nodes, modes))
-        velo_ptr = self.triples.append(int(_VELO_TRIPLES[kind]) if mesh is None else velo_triples(kind, nodes, modes))
-        row = self.append_row(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes, mode_count=modes, **columns)
         if mesh is not None:
-            self.meshes[int(self.id[row])] = mesh
-            self.embedded += mesh.background is not None
-            if base is not None:
-                self.bases[int(self.id[row])] = base
-                self.configurations.conf[:, conf_ptr + nodes : conf_ptr + nodes + 3] = IDENTITY
-            return row
+            return self._add_finite_elements(kind, mesh, base, columns)
+        conf_count, velo_count = _TRIPLES[kind]
+        conf_ptr, velo_ptr = self.configurations.extend(conf_count), self.triples.extend(velo_count)
+        row = self.append_row(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, **columns)
         conf = self.configurations.conf
         conf[:, conf_ptr : conf_ptr + 3] = IDENTITY
         conf[:, conf_ptr + 3] = self.centre[:, row]
+        return row
+
+    def _add_finite_elements(self, kind: BodyKind, mesh, base, columns: dict) -> int:
+        nodes, modes = mesh.node_count, 0 if base is None else base.mode_count
+        conf_ptr = self.configurations.extend(int(conf_triples(kind, nodes, modes)))
+        velo_ptr = self.triples.extend(int(velo_triples(kind, nodes, modes)))
+        row = self.append_row(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes, mode_count=modes, **columns)
+        self.meshes[int(self.id[row])] = mesh
+        self.embedded += mesh.background is not None
+        if base is not None:
+            self.bases[int(self.id[row])] = base
+            self.configurations.conf[:, conf_ptr + nodes : conf_ptr + nodes + 3] = IDENTITY
         return row
 
     def conf_slice(self, row: int) -> slice:

@@ -14,9 +14,11 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import PrimitiveKind
-from ..tables import Gaps, Table, starts
+from ..tables import Gaps, Table, opened, starts
 
 IDENTITY = np.eye(3)
+
+_write_polyhedron, _write_ball = _kernels.shape_rows.write_polyhedron, _kernels.shape_rows.write_ball
 
 
 class VertexTable(Table):
@@ -81,7 +83,7 @@ class AdjacencyTable(Table):
     POINTS_INTO = {"primitive": "PrimitiveTable"}
 
 
-OF_SHAPES = ("kind", "volume_id", "surface", "radius", "vertex_count", "face_count", "outer_count", "adjacent_count")  # columns as shapes have them; their fill value is zero
+OF_SHAPES = ("kind", "volume_id", "surface", "radius", "vertex_count", "face_count", "outer_count", "adjacent_count")  # columns as shapes have them
 OF_ELLIPSOIDS = ("radii", "orientation", "axes")  # columns that are the same in all other primitives
 
 
@@ -125,14 +127,9 @@ class PrimitiveTable(Table):
         """Append the primitives of one body's shape; `pointers` are first rows of theirs in other tables."""
         columns = {name: getattr(shape, name) for name in OF_SHAPES}
         count = shape.kind.size
-        if count > 1 or shape.kind.item() == PrimitiveKind.ELLIPSOID:
-            columns.update(radii=shape.radii, orientation=shape.orientation, axes=shape.orientation * shape.radii)
-            columns.update((name, getattr(shape, name) + first) for name, first in pointers.items())
-            self.append(count, body=body_row, deforming=int(deforming), number=np.arange(count), **columns)
-        else:  # as most bodies have; numbers set rows faster than arrays, and zeros are there already
-            row = {name: number for name, column in columns.items() if (number := column.item())}
-            row.update([(name, getattr(shape, name).item() + first) for name, first in pointers.items()])
-            self.append_row(body=body_row, deforming=int(deforming), orientation=IDENTITY, **row)
+        columns.update(radii=shape.radii, orientation=shape.orientation, axes=shape.orientation * shape.radii)
+        columns.update((name, getattr(shape, name) + first) for name, first in pointers.items())
+        self.append(count, body=body_row, deforming=int(deforming), number=np.arange(count), **columns)
 
     def _idle_among(self, first: int, stop: int) -> Collection[str]:
         return () if (self.kind[first:stop] == PrimitiveKind.ELLIPSOID).any() else OF_ELLIPSOIDS
@@ -148,6 +145,7 @@ class Geometry:
         self.corners = CornerTable()
         self.adjacency = AdjacencyTable()
         self.primitives = PrimitiveTable()
+        self._join_handles()
         self.version = 0  # increases when primitives are added or removed
         self.workspace = None  # arrays that detection reuses in every step
         self.current = None  # present faces, see current_faces
@@ -156,7 +154,13 @@ class Geometry:
         copied = memo[id(self)] = type(self)()
         mine = {name: value for name, value in vars(self).items() if name not in ("workspace", "current")}
         vars(copied).update(copy.deepcopy(mine, memo))
+        copied._join_handles()
         return copied
+
+    def _join_handles(self) -> None:
+        """Keep the handles of the tables that a polyhedron has rows in side by side (fortran/contact/shape_rows.f90)."""
+        tables = self.vertices, self.vertex_lists, self.corners, self.faces, self.primitives
+        self._handles = np.array([table.handle for table in tables], np.longlong)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -173,6 +177,44 @@ class Geometry:
 
         Faces of `deforming` bodies may warp.
         """
+        primitive, count = self.primitives.n, shape.kind.size
+        if count > 1 or shape.adjacency.size:  # an element is a neighbour of itself
+            self._add_primitives(body_row, shape, deforming)
+        elif shape.corners.size:
+            self._add_polyhedron(body_row, shape, deforming)
+        else:
+            self._add_ball(body_row, shape)
+        self.version += 1
+        if self.workspace is not None:
+            self.workspace.add(self.version)
+        if self.current is not None and self.current.deforming.size and self.current.version == self.version - 1:
+            self.current.append(self, primitive)
+        return primitive, count
+
+    def _add_polyhedron(self, body_row: int, shape: ShapePrimitives, deforming: bool) -> None:
+        """Append one polyhedron."""
+        self.vertices.extend(shape.vertices.shape[1])
+        self.vertex_lists.extend(shape.vertex_list.size)
+        self.corners.extend(shape.corners.size)
+        self.faces.extend(shape.face_surface.size)
+        self.primitives.extend(1)
+        opened(_write_polyhedron(
+            self._handles, body_row, self.adjacency.n, shape.kind.item(), shape.volume_id.item(), shape.outer_count.item(), deforming,
+            shape.vertices, shape.vertex_list, shape.corners, shape.local, shape.face_corner_ptr, shape.face_corner_count, shape.face_surface,
+        ))  # fmt: skip
+
+    def _add_ball(self, body_row: int, shape: ShapePrimitives) -> None:
+        """Append one sphere or ellipsoid."""
+        self.vertices.extend(1)
+        self.vertex_lists.extend(1)
+        self.primitives.extend(1)
+        opened(_write_ball(
+            self._handles, body_row, self.adjacency.n, shape.kind.item(), shape.volume_id.item(), shape.surface.item(),
+            shape.vertices, shape.radius.item(), shape.radii, shape.orientation,
+        ))  # fmt: skip
+
+    def _add_primitives(self, body_row: int, shape: ShapePrimitives, deforming: bool) -> None:
+        """Append elements, or several primitives."""
         vertex = self.vertices.append(
             shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row
         )
@@ -189,16 +231,9 @@ class Geometry:
                 corner_count=shape.face_corner_count,
                 surface=shape.face_surface,
             )
-        primitive, count = self.primitives.n, shape.kind.size
         if shape.adjacency.size:
-            self.adjacency.append(shape.adjacency.size, primitive=shape.adjacency + primitive)
+            self.adjacency.append(shape.adjacency.size, primitive=shape.adjacency + self.primitives.n)
         self.primitives.append_shape(shape, body_row, deforming, pointers)
-        self.version += 1
-        if self.workspace is not None:
-            self.workspace.add(self.version)
-        if self.current is not None and self.current.deforming.size and self.current.version == self.version - 1:
-            self.current.append(self, primitive)
-        return primitive, count
 
     def clear(self) -> None:
         """Remove all primitives; shapes that come are new to detection."""

@@ -86,11 +86,13 @@ class BODY(Handle):
         elif form not in (None, "TL"):
             session.warn(f"BODY: 'form' is for finite element bodies; {form!r} means nothing to one of kind {kind!r}")
         formulation = Form[(form or "TL").replace("-", "_")] if kind == "FINITE_ELEMENT" else Form.NONE
-        if base is not None and formulation not in REDUCED_FORMS and not (isinstance(base, str) or checks.is_sequence(base)):
-            raise BadType(f"'base' must be a label or a pair of lists, not {checks.kind_of(base)}")
-        if base is not None and formulation not in REDUCED_FORMS:
+        if formulation in REDUCED_FORMS:
+            base = base_of(base, "base", simulation, form)
+        elif base is not None:
+            if not (isinstance(base, str) or checks.is_sequence(base)):
+                raise BadType(f"'base' must be a label or a pair of lists, not {checks.kind_of(base)}")
             session.warn("BODY: 'base' is for the forms 'BC-MODAL' and 'BC-RO'; this one is ignored")
-        base = base_of(base, "base", simulation, form) if formulation in REDUCED_FORMS else None
+            base = None
         if label and label in simulation.labels and label in domain.body_labels.values():
             session.warn(f"BODY: label {label!r} is in use already; BYLABEL finds the first body that has it")
         contents = [shape._content for shape in shapes]
@@ -102,9 +104,7 @@ class BODY(Handle):
             simulation.labels.add(label)
         if domain.step_number:
             domain.lives.note(Event(identifier, True, Cause.USER, 0, domain.time, domain.step_number))
-        self._simulation = simulation
-        self._id = identifier
-        simulation.spreading.note(self)
+        self._become(simulation, identifier)
 
     def __repr__(self):
         if not self._exists():

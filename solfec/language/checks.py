@@ -23,6 +23,7 @@ from ..patterns import compiled
 from ..suggestions import did_you_mean
 
 F = TypeVar("F", bound=Callable)
+put = object.__setattr__  # sets members that begin with "_" as Members does, in a quarter of the time
 INTEGER_LIMIT = 2**31 - 1  # counts and identifiers are 32-bit integers
 READERS = frozenset(  # commands that another thread may call while a model runs; RUN has its own check
     "RUN ENERGY DISPLACEMENT VELOCITY STRESS TIMING DURATION HISTORY BYLABEL MASS_CENTER CONVEX MESH SPHERE ELLIP HULL".split()
@@ -69,6 +70,7 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
         names = tuple(signature.parameters)
         required = frozenset(key for key, x in signature.parameters.items() if x.default is x.empty)
         defaults = {key: x.default for key, x in signature.parameters.items() if x.default not in (x.empty, None)}
+        changes = name not in READERS
 
         @functools.wraps(function)
         def call(*arguments, **keywords):
@@ -80,7 +82,7 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
                 for argument, default in defaults.items():  # None stands for an argument that is left out
                     if given.get(argument, default) is None:
                         given[argument] = default
-                if name not in READERS:
+                if changes:
                     for argument in given.values():
                         if isinstance(argument, Members):
                             argument._refuse_if_elsewhere(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..errors import SolfecError
 from ..simulation import Simulation
 from . import checks
-from .checks import Members
+from .checks import Members, put
 
 
 class Handle(Members):
@@ -28,11 +28,15 @@ class Handle(Members):
     def _of(cls, simulation: Simulation, identifier: int = 0):
         """Make the handle of an existing object, without the command that creates objects."""
         handle = object.__new__(cls)
-        handle._simulation = simulation
-        handle._id = identifier
-        if cls._names:
-            simulation.spreading.note(handle)
+        handle._become(simulation, identifier)
         return handle
+
+    def _become(self, simulation: Simulation, identifier: int) -> None:
+        """Be the handle of an object from now on."""
+        put(self, "_simulation", simulation)
+        put(self, "_id", identifier)
+        if self._names:
+            simulation.spreading.note(self)
 
     def _refuse_if_elsewhere(self, what: str) -> None:
         simulation = getattr(self, "_simulation", None)  # None while a command makes the object

@@ -10,12 +10,12 @@ import numpy as np
 from ..shapes.convex import Convex
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.hex_mesh import hex_mesh
-from ..shapes.hull import hull
+from ..shapes.hull import hexahedral_hull, hull
 from ..shapes.integration_points import surface_integration_points, volume_integration_points
 from ..shapes.mesh import Mesh
 from ..shapes.sphere import Sphere
 from . import checks, session
-from .checks import BadType, BadValue, Members, command
+from .checks import BadType, BadValue, Members, command, put
 from .hints import Integers, Numbers, Vector
 
 MOST_PIECES = 1_000_000  # shapes that one command makes
@@ -28,9 +28,13 @@ class Shape(Members):
     @classmethod
     def _of(cls, content):
         handle = object.__new__(cls)
-        handle._held = content
-        handle._taken_by = None
+        handle._put(content)
         return handle
+
+    def _put(self, content, taken_by: str | None = None) -> None:
+        """Set the contents, or who took them."""
+        put(self, "_held", content)
+        put(self, "_taken_by", taken_by)
 
     @property
     def _content(self):
@@ -72,8 +76,7 @@ class CONVEX(Shape):
         convex = None if convex is None else shape_of(convex, "convex", CONVEX)
         with reported():
             content = Convex.from_records(vertices, faces, volid)
-        self._held = _joined(content, convex, "CONVEX")
-        self._taken_by = None
+        self._put(_joined(content, convex, "CONVEX"))
 
     def _said(self) -> str:
         polyhedra = self._content.polyhedra
@@ -118,8 +121,8 @@ class MESH(Shape):
         else:
             surfids = [checks.identifier(surfids, "surfids")]
         with reported():
-            self._held = Mesh.from_records(nodes, elements, surfids)
-        self._taken_by = None
+            content = Mesh.from_records(nodes, elements, surfids)
+        self._put(content)
 
     def _said(self) -> str:
         count = self._content.topology.element_count
@@ -218,8 +221,8 @@ class SPHERE(Shape):
         radius = checks.positive(radius, "radius")
         volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
         with refused():
-            self._held = Sphere(center, radius, volid, surfid)
-        self._taken_by = None
+            content = Sphere(center, radius, volid, surfid)
+        self._put(content)
 
     def _said(self) -> str:
         return f"at {checks.in_words(self.center)}, radius {self.radius:g}"
@@ -256,8 +259,8 @@ class ELLIP(Shape):
             raise BadValue(f"'radii' must be positive, they are {radii}")
         volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
         with reported():
-            self._held = Ellipsoid(center, radii, volid, surfid)
-        self._taken_by = None
+            content = Ellipsoid(center, radii, volid, surfid)
+        self._put(content)
 
     def _said(self) -> str:
         return f"at {checks.in_words(self.center)}, semi-axes {checks.in_words(self.radii)}"
@@ -302,8 +305,11 @@ def HULL(points: Numbers, volid: int, surfid: int, convex: CONVEX | None = None)
     points = checks.numbers(points, "points", multiple=3, minimum=4)
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
     convex = None if convex is None else shape_of(convex, "convex", CONVEX)
-    with reported():
-        content = hull(points.reshape(-1, 3), volid, surfid, session.current().epsilon)
+    points = points.reshape(-1, 3)
+    content = hexahedral_hull(points, volid, surfid)
+    if content is None:
+        with reported():
+            content = hull(points, volid, surfid, session.current().epsilon)
     return CONVEX._of(_joined(content, convex, "HULL"))
 
 
@@ -388,18 +394,18 @@ def pieces_of(value, name: str) -> int:
 
 def shape_of(value, name: str, kind: type | tuple[type, ...] = Shape):
     """Check a shape argument that still has contents."""
+    if isinstance(value, kind) and value._held is not None:
+        return value
     kinds = kind if isinstance(kind, tuple) else (kind,)
     wanted = "CONVEX, MESH, SPHERE or ELLIP" if kind is Shape else " or ".join(one.__name__ for one in kinds)
-    if not isinstance(value, kind):
-        raise BadType(f"'{name}' must be a {wanted} object, not {checks.kind_of(value)}")
-    if value._held is None:
+    if isinstance(value, kind):
         raise BadType(f"'{name}' must be a non-empty {wanted} object; the contents went into {value._taken_by}")
-    return value
+    raise BadType(f"'{name}' must be a {wanted} object, not {checks.kind_of(value)}")
 
 
 def shapes_of(value, name: str, once: bool = False) -> list[Shape]:
     """Check a shape or a list of shapes; `once`: the command empties them, so each may occur only once."""
-    if not checks.is_sequence(value):
+    if isinstance(value, Shape) or not checks.is_sequence(value):
         return [shape_of(value, name)]
     shapes = [shape_of(item, f"{name}[{i}]") for i, item in enumerate(value)]
     if not shapes:
@@ -419,8 +425,7 @@ def consume(shapes: list[Shape], command_name: str) -> None:
     """Take over the contents of shape objects, which record the command that did it."""
     place = session.location()
     for shape in shapes:
-        shape._held = None
-        shape._taken_by = f"{command_name} at {place}" if place else command_name
+        shape._put(None, f"{command_name} at {place}" if place else command_name)
 
 
 def _joined(content: Convex, convex: CONVEX | None, command_name: str) -> Convex:

@@ -43,8 +43,11 @@ def BOX(
     center, size = point_of(center, "center"), sizes_of(size, "size")
     volid, surfaces = checks.identifier(volid, "volid"), surfaces_of(surfid, 6)
     if divisions is None:
-        with reported("'center' and 'size'"):
-            return CONVEX._of(solids.box(center, size, volid, surfaces))
+        content = solids.sound_box(center, size, volid, surfaces)
+        if content is None:
+            with reported("'center' and 'size'"):
+                content = solids.box(center, size, volid, surfaces)
+        return CONVEX._of(content)
     divisions = checks.sequence(divisions, "divisions")
     if len(divisions) != 3:
         raise BadValue(f"'divisions' must hold 3 numbers of elements, it holds {len(divisions)}")

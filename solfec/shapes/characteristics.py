@@ -14,6 +14,7 @@ from .sphere import Sphere
 from .vectors import cross, determinants
 
 IDENTITY = np.eye(3)
+_moments_of_one = _kernels.polyhedron_moments.moments_of_one
 PLANE = 1e-13  # volume between the corners of a plane quadrilateral by rounding, over the cube of its size
 
 
@@ -46,6 +47,10 @@ def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, 
     if len(shapes) == 1 and isinstance(shapes[0], (Sphere, Ellipsoid)):
         volume, euler = ball_moments(shapes[0])
         return _positive(volume), shapes[0].centre.copy(), euler
+    if len(shapes) == 1 and isinstance(shapes[0], Convex) and len(shapes[0].polyhedra) == 1:
+        polyhedron = shapes[0].polyhedra[0]
+        moments = _moments_of_one(polyhedron.vertices.T, polyhedron.face_set.triangles.T)
+        return _positive(float(moments[0])), moments[1:4], moments[4:].reshape(3, 3)
     origin = _some_point(shapes[0])
     moments = np.zeros(13)  # volume, first and second moments about the origin
     for shape in shapes:

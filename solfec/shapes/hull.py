@@ -14,7 +14,7 @@ from .. import _kernels
 from ..errors import SolfecError
 from .connected import components
 from .convex import Convex
-from .coordinates import points_of
+from .coordinates import LARGEST, points_of
 from .coplanar import COPLANAR, polygons
 from .identifiers import identifier
 from .polyhedron import FaceSet, Polyhedron, backwards
@@ -54,8 +54,8 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
     """
     points = points_of(points, "points")
     volume_id, surface_id = identifier(volume_id, "volid"), identifier(surface_id, "surfid")
-    if len(points) == 8 and (faces := hexahedron(points)) is not None:
-        return Convex([Polyhedron.trusted(points, face_set_of(faces, surface_id), volume_id)])
+    if (known := hexahedral_hull(points, volume_id, surface_id)) is not None:
+        return known
     lower, upper = points.min(0), points.max(0)
     size = float((upper - lower).max())
     if size == 0.0:
@@ -74,6 +74,13 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
         tuple(tuple(number[v] for v in face) for face in faces), np.full(len(faces), surface_id, np.int32)
     )
     return Convex([Polyhedron.trusted(points[used], face_set, volume_id)])
+
+
+def hexahedral_hull(points: np.ndarray, volume_id: int, surface_id: int) -> Convex | None:
+    """Hull of finite points (n, 3) that are the corners of a hexahedron in a known order, which it keeps as vertices; None: they are others, or too large."""
+    if len(points) != 8 or not np.abs(points).max() <= LARGEST or (faces := hexahedron(points)) is None:
+        return None
+    return Convex([Polyhedron.trusted(points, face_set_of(faces, surface_id), volume_id)])
 
 
 def hexahedron(points: np.ndarray) -> tuple[tuple[int, ...], ...] | None:

@@ -64,6 +64,8 @@ def compile(shapes, epsilon: float, whole: bool = False, seams: bool = True) -> 
     """
     if not isinstance(shapes, (list, tuple)):
         shapes = [shapes]
+    if len(shapes) == 1 and isinstance(shapes[0], Convex) and len(shapes[0].polyhedra) == 1:
+        return polyhedron_primitive(shapes[0].polyhedra[0])
     polyhedra = [p for shape in shapes if isinstance(shape, Convex) for p in shape.polyhedra]
     parts = [polyhedron_primitive(p) for p in polyhedra]
     for shape in shapes:
@@ -109,12 +111,12 @@ def polyhedron_primitive(polyhedron: Polyhedron) -> ShapePrimitives:
     if face_set.contact is None:
         face_set.contact = polyhedron_columns(polyhedron)
     used, columns = face_set.contact
-    vertices = np.asfortranarray(polyhedron.vertices[used].T)
+    vertices = np.array(polyhedron.vertices[used].T, order="F")
     return ShapePrimitives(vertices=vertices, volume_id=np.array([polyhedron.volume_id], np.int32), **columns)
 
 
-def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
-    """Vertices in use, and the columns of the primitive that do not change under rigid motion; ValueError without volume."""
+def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray | slice, dict]:
+    """Vertices in use (a slice: all of them), and the columns of the primitive that do not change under rigid motion; ValueError without volume."""
     size = float(np.ptp(polyhedron.vertices, axis=0).max())
     fans = polyhedron.vertices[polyhedron.face_set.triangles] - polyhedron.vertices.mean(0)
     if not np.linalg.det(fans / size).sum() / 6.0 > FLAT:
@@ -133,7 +135,7 @@ def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
     )  # fmt: skip
     columns["local"] = local_corners(len(used), columns)
     columns.update(no_curvature(1))
-    return used, columns
+    return used if len(used) < len(polyhedron.vertices) else slice(None), columns
 
 
 def mesh_primitives(mesh: Mesh, whole: bool = False) -> ShapePrimitives:

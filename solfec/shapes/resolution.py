@@ -41,7 +41,7 @@ def check_resolution(shapes: list, epsilon: float) -> None:
 def _largest(shape) -> float:
     """Return the larger of a shape's largest coordinate magnitude and its size."""
     if isinstance(shape, Convex):
-        return max(float(np.abs(p.vertices).max()) for p in shape.polyhedra)
+        return max([float(np.abs(p.vertices).max()) for p in shape.polyhedra])
     if isinstance(shape, Mesh):
         return float(np.abs(shape.nodes).max())
     radius = shape.radius if isinstance(shape, Sphere) else float(shape.radii.max())

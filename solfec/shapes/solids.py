@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from .convex import Convex
-from .coordinates import LARGEST, check_size
+from .coordinates import LARGEST
 from .hex_mesh import hex_mesh
 from .identifiers import identifier
 from .mesh import Mesh
@@ -27,12 +27,20 @@ def hexahedron(corners: np.ndarray, volume: int, surfaces) -> Convex:
 
 
 def box(centre: np.ndarray, size: np.ndarray, volume: int, surfaces) -> Convex:
-    """Box along the axes.  Boxes whose faces have the same surface identifiers share these faces; none of their corners needs checks, unless the box is thin or tiny."""
+    """Box along the axes; ValueError if it is too thin, tiny or far away to be a polyhedron."""
+    return sound_box(centre, size, volume, surfaces) or hexahedron(box_corners(centre, size), volume, surfaces)
+
+
+def sound_box(centre: np.ndarray, size: np.ndarray, volume: int, surfaces) -> Convex | None:
+    """Box along the axes; None: it is thin, tiny or far away, and needs the checks of `box`.
+
+    Boxes whose faces have the same surface identifiers share these faces.
+    """
     corners = box_corners(centre, size)
-    edges = (corners[6] - corners[0]).tolist()
-    if not min(edges) > max(THIN * max(edges), 1.0 / LARGEST):
-        return hexahedron(corners, volume, surfaces)
-    check_size(corners, "vertices")
+    low, high = corners[0].tolist(), corners[6].tolist()
+    edges = [end - start for start, end in zip(low, high)]
+    if not min(edges) > max(THIN * max(edges), 1.0 / LARGEST) or max(map(abs, low + high)) > LARGEST:
+        return None
     return Convex([Polyhedron.trusted(corners, box_faces(tuple(surfaces)), volume)])
 
 

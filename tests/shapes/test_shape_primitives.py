@@ -14,7 +14,7 @@ from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.hull import hull
 from solfec.shapes.identifiers import INTERNAL_FACE
 from solfec.shapes.mesh import Mesh
-from solfec.shapes.primitives import compile
+from solfec.shapes.primitives import compile, join
 from solfec.shapes.sphere import Sphere
 
 EPSILON = 1e-6
@@ -88,6 +88,22 @@ def test_primitives_join_the_geometry_tables():
     assert geometry.primitives.view("body").tolist() == [0, 0, 0, 1, 1, 1]
     start = geometry.primitives.adjacent_ptr[5]
     assert geometry.adjacency.primitive[start : start + 2].tolist() == [4, 5]
+
+
+def test_a_primitive_has_the_same_rows_alone_as_among_others():
+    ellipsoid = Ellipsoid((1, 2, 3), (1, 2, 3), 4, 5)
+    transform.rotate(ellipsoid, (0, 0, 0), (1, 1, 0), 30.0)
+    shapes = [hull(np.random.default_rng(3).random((20, 3)), 2, 7), cube(surface=3), Sphere((4, 5, 6), 2.0, 8, 9), ellipsoid]
+    parts = [compile(shape, EPSILON) for shape in shapes]
+    alone, together = Geometry(), Geometry()
+    for body in range(20):  # tables grow meanwhile
+        together.add(body, join(parts))
+        for part in parts:
+            alone.add(body, part)
+    for one, other in zip(alone.tables, together.tables):
+        for name in set(one.COLUMNS) - {"number"}:
+            np.testing.assert_array_equal(one.view(name), other.view(name), err_msg=name)
+    assert alone.primitives.view("number").max() == 0
 
 
 def test_triangulated_cube_becomes_six_squares():
