@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import site
 import sys
 import sysconfig
+from collections.abc import Callable
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
 
@@ -44,8 +46,9 @@ def alone():
     The user's own modules are hidden meanwhile. Afterwards `import` finds them again, also if a package has the same name.
     """
     path, folders = list(sys.path), _folders_of_input()
-    # copies of the list of modules, since other threads may import meanwhile
-    theirs = {key: module for key, module in list(sys.modules.items()) if _is_in(module, folders) and not _tops([key]) & OUR_OWN}
+    # copies of the list of modules, since other threads may import meanwhile; modules share few folders
+    real = functools.cache(os.path.realpath)
+    theirs = {key: module for key, module in list(sys.modules.items()) if _is_in(module, folders, real) and not _tops([key]) & OUR_OWN}
     for key in theirs:
         del sys.modules[key]
     sys.modules.update(_hidden)
@@ -89,12 +92,12 @@ def _packages_first(path: list, folders: list[str]) -> list:
     return sorted(kept, key=lambda folder: not known & {real.get(folder), os.path.dirname(real.get(folder, ""))})
 
 
-def _is_in(module, folders: list[str]) -> bool:
-    """Whether a module's file is in one of the input's folders, but not in installed packages below them."""
+def _is_in(module, folders: list[str], real: Callable[[str], str] = os.path.realpath) -> bool:
+    """Whether a module's file is in one of the input's folders, but not in installed packages below them; `real` resolves links in names of folders."""
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return False
-    file = os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
+    file = os.path.join(real(os.path.dirname(file)), os.path.basename(file))
     return any(_below(file, folder) for folder in folders) and not any(_below(file, folder) for folder in _package_folders())
 
 

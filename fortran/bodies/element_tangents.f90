@@ -11,15 +11,15 @@ module element_tangents
   public :: element_stiffness, assemble_matrix, laplacian_rows
 
   integer, parameter :: lanes = 8
-  !> Number of blocks or unknowns from which threads pay.
+  !> Number of blocks of elements, or of unknowns, from which threads pay.
   integer, parameter :: parallel_from = 16, parallel_unknowns = 500
 
 contains
 
-  !> Computes dense tangents (8,3*size,3*size,0:nblock-1) with rows and columns 3(a-1)+i.
+  !> Computes dense tangents (8,3*size,3*size,0:nblock-1) with rows and columns 3(a-1)+i; `mirrored` 0: only the upper triangles.
   subroutine element_stiffness(size, columns, points, rows, nblock, law, node, gradient, weight, lame, nnode, &
-                               displacement, stiffness)
-    integer(i4), intent(in) :: size, columns, points, rows, nblock, law, nnode
+                               displacement, mirrored, stiffness)
+    integer(i4), intent(in) :: size, columns, points, rows, nblock, law, nnode, mirrored
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
     real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: displacement(3,0:nnode-1)
@@ -36,6 +36,7 @@ contains
         call law_tangent(law, lame(:,:,k), weight(:,q,k), h, s, b, t, c1, c2)
         call add_tangent(size, rows, g, s, b, t, c1, c2, stiffness(:,:,:,k))
       end do
+      if (mirrored == 0) cycle
       do column = 1, rows
         do row = column + 1, rows
           stiffness(:,row,column,k) = stiffness(:,column,row,k)
@@ -144,29 +145,42 @@ contains
     end do
   end subroutine add_tangent
 
-  !> Assembles the lower triangle of M + beta K column by column, the diagonal first: values of entries start(c) .. start(c+1)-1 of column c are
-  !> beta(owner) times the sum of flat(source(first(e) .. first(e+1)-1)), in that order, for every entry e.
+  !> Assembles the lower triangle of M + beta K column by column, the diagonal first.  The blocks (3,3) of node c with itself and with later nodes are
+  !> begin(c) .. begin(c+1)-1; block p is beta(owner) times the sum of its parts first(p) .. first(p+1)-1, in that order.
   !>
+  !>   start         (0:3 nnode) of columns in `value`
+  !>   part          (3,0:npart-1) where entry (1,1) of a part is in `flat`, and the steps from there to its next row and its next column
   !>   owner, mass   (0:nnode-1) bodies and masses of nodes, each of three unknowns;  beta (0:nbody-1) [time**2]
-  subroutine assemble_matrix(nnode, owner, mass, nbody, beta, nstart, start, nfirst, first, nsource, source, nflat, flat, nentry, &
-                             value)
-    integer(i4), intent(in) :: nnode, nbody, nstart, nfirst, nsource, nflat, nentry
-    integer(i4), intent(in) :: owner(0:nnode-1), start(0:nstart-1), first(0:nfirst-1), source(0:nsource-1)
+  subroutine assemble_matrix(nnode, owner, mass, nbody, beta, nstart, start, nbegin, begin, nfirst, first, npart, part, nflat, &
+                             flat, nentry, value)
+    integer(i4), intent(in) :: nnode, nbody, nstart, nbegin, nfirst, npart, nflat, nentry
+    integer(i4), intent(in) :: owner(0:nnode-1), start(0:nstart-1), begin(0:nbegin-1), first(0:nfirst-1), part(3,0:npart-1)
     real(dp), intent(in) :: mass(0:nnode-1), beta(0:nbody-1), flat(0:nflat-1)
     real(dp), intent(inout) :: value(0:nentry-1)
-    real(dp) :: total
-    integer :: c, e, k
+    real(dp) :: total(0:2,0:2)
+    integer :: c, i, j, k, p, at
 
-    !$omp parallel do if (nnode > parallel_unknowns) schedule(static) private(total, e, k)
-    do c = 0, 3*nnode - 1
-      do e = start(c), start(c+1) - 1
+    !$omp parallel do if (3*nnode > parallel_unknowns) schedule(static) private(total, i, j, k, p, at)
+    do c = 0, nnode - 1
+      do p = begin(c), begin(c+1) - 1
         total = 0
-        do k = first(e), first(e+1) - 1
-          total = total + flat(source(k))
+        do k = first(p), first(p+1) - 1
+          do j = 0, 2
+            do i = 0, 2
+              total(i,j) = total(i,j) + flat(part(1,k) + part(2,k)*i + part(3,k)*j)
+            end do
+          end do
         end do
-        value(e) = beta(owner(c/3))*total
+        do j = 0, 2
+          at = start(3*c+j) + 3*(p - begin(c)) - j
+          do i = merge(j, 0, p == begin(c)), 2
+            value(at+i) = beta(owner(c))*total(i,j)
+          end do
+        end do
       end do
-      value(start(c)) = value(start(c)) + mass(c/3)
+      do j = 0, 2
+        value(start(3*c+j)) = value(start(3*c+j)) + mass(c)
+      end do
     end do
     !$omp end parallel do
   end subroutine assemble_matrix

@@ -1,6 +1,7 @@
 !> Edges of polyhedra and the faces on either side, listed once while shapes keep their faces.
 module shape_edges
   use kinds, only: i4
+  use thread_work, only: pays
   implicit none
   private
   public :: list_edges
@@ -35,6 +36,7 @@ contains
     integer(i4) :: i, row, first
 
     face_of = 0
+    !$omp parallel do if (pays(count, 100)) schedule(static) firstprivate(face_of) private(row, first)
     do i = 0, count - 1
       row = i
       if (listed /= 0) then
@@ -49,6 +51,7 @@ contains
       call list_of_one(face_count(row), corner_ptr(first), corner_count(first), corner, face_of, edge_count(row), &
                        edge(corner_ptr(first)))
     end do
+    !$omp end parallel do
   end subroutine list_edges
 
   !> Whether the corners of faces are stored consecutively.

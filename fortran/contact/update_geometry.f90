@@ -54,17 +54,7 @@ contains
     any_moved = .false.
     associate (bodies => state%bodies, conf => state%configurations%conf, nbody => int(state%bodies%rows))
       !$omp parallel if (pays(shapes%vertices, 6)) private(map, to, reach, first, k)
-      !$omp do schedule(static) reduction(.or.:any_moved)
-      do i = 0, nbody - 1
-        first = bodies%conf_ptr(i)
-        if (afresh == 0 .and. bodies%kind(i) /= finite_element_kind) then
-          if (same_bits(conf(:,first:first+3), work%previous(:,i))) cycle
-        end if
-        work%previous(:,i) = reshape(conf(:,first:first+3), [12])
-        work%moved(i) = work%updates
-        any_moved = .true.
-      end do
-      !$omp end do
+      call find_moved(nbody, afresh, work%updates, bodies%kind, bodies%conf_ptr, conf, work%previous, work%moved, any_moved)
       if (any_moved) then
         call move_vertices(shapes%vertices, work%updates, work%moved, bodies%kind, bodies%conf_ptr, bodies%centre, conf, &
                            shapes%vertex_body, shapes%vertex_node, shapes%reference, shapes%current)
@@ -103,6 +93,31 @@ contains
     if (step > 0.0_dp) call predict_motion(state, shapes, step)
   end subroutine update_shapes
 
+  !> Finds the bodies whose configuration has changed by a bit since the last update, or that move anyway: finite elements, and all of them
+  !> `afresh`; threads of the caller share the loop.
+  subroutine find_moved(nbody, afresh, update, kind, conf_ptr, conf, previous, moved, any_moved)
+    integer, intent(in) :: nbody
+    integer(i4), intent(in) :: afresh, kind(0:*), conf_ptr(0:*)
+    integer(i8), intent(in) :: update
+    real(dp), intent(in) :: conf(3,0:*)
+    real(dp), intent(inout) :: previous(3,4,0:*)     !< configurations at the last update
+    integer(i8), intent(inout) :: moved(0:*)
+    logical, intent(inout) :: any_moved
+    integer :: i, first
+
+    !$omp do schedule(static) reduction(.or.:any_moved)
+    do i = 0, nbody - 1
+      first = conf_ptr(i)
+      if (afresh == 0 .and. kind(i) /= finite_element_kind) then
+        if (same_bits(conf(:,first:first+3), previous(:,:,i))) cycle
+      end if
+      previous(:,:,i) = conf(:,first:first+3)
+      moved(i) = update
+      any_moved = .true.
+    end do
+    !$omp end do
+  end subroutine find_moved
+
   !> Moves the vertices of bodies that this update moves; threads of the caller share the loop.
   subroutine move_vertices(vertices, update, moved, kind, conf_ptr, centre, conf, vertex_body, vertex_node, reference, current)
     integer, intent(in) :: vertices
@@ -138,13 +153,15 @@ contains
 
   !> Whether all numbers are equal bit by bit.
   pure logical function same_bits(one, two)
-    real(dp), intent(in) :: one(12), two(12)
+    real(dp), intent(in) :: one(3,4), two(3,4)
     integer(i8) :: different
-    integer :: k
+    integer :: j, k
 
     different = 0
-    do k = 1, 12
-      different = ior(different, ieor(transfer(one(k), 0_i8), transfer(two(k), 0_i8)))
+    do k = 1, 4
+      do j = 1, 3
+        different = ior(different, ieor(transfer(one(j,k), 0_i8), transfer(two(j,k), 0_i8)))
+      end do
     end do
     same_bits = different == 0
   end function same_bits

@@ -109,7 +109,8 @@ contains
     force = 0.0_dp
     stiffness = 0.0_dp
     if (depth > 0.0_dp) then
-      force = law(l_spring)*depth**law(l_power)
+      force = law(l_spring)*depth
+      if (law(l_power) /= 1.0_dp) force = law(l_spring)*depth**law(l_power)
       stiffness = law(l_power)*force/depth
     else if (law(l_power) == 1.0_dp) then
       stiffness = law(l_spring)

@@ -16,6 +16,7 @@ module compliance
   use row_tables, only: local_tables, open_local
   use state_tables, only: body_table, open_table
   use table_registry, only: table_open
+  use thread_work, only: pays
   implicit none
   private
   public :: fill_columns, inverse_columns, touched_nodes, keep_columns, kept_columns, add_compliance
@@ -35,16 +36,21 @@ contains
     type(body_table) :: body
     type(local_tables) :: loc
     real(dp) :: h(3,3)
-    integer :: a, c, dof, e, j, k, r, row, start
+    integer :: c, dof, e, j, k, r, row, start
 
     call open_tables(bodies, local, body, loc, status)
     if (status /= table_open) return
-    columns(:,0:used-1) = 0
+    !$omp parallel if (nk > parallel_from) private(h, c, dof, e, j, k, r, row, start)
+    !$omp do schedule(static)
+    do c = 0, used - 1
+      columns(:,c) = 0
+    end do
+    !$omp end do
+    !$omp do schedule(static)
     do k = 0, nk - 1
       row = body_row(k)
       start = loc%pointers%attachment(row) + from
       do j = start, min(loc%pointers%attachment(row+1), start + used/3) - 1
-        a = loc%attachments%row(j)
         do e = loc%attachments%entry(j), end_of(loc, j) - 1
           h = multiply(loc%entries%operator(:,:,e), rotation(:,:,k))
           dof = dof_first(k) + 3*(loc%entries%triple(e) - body%velo_ptr(row))
@@ -56,6 +62,8 @@ contains
         end do
       end do
     end do
+    !$omp end do
+    !$omp end parallel
   end subroutine fill_columns
 
   !> Fills columns(:, 3(j-from)+r) with A^-1 times component r of H^T of row j of every body, in its frame, from the bodies' symmetric
@@ -222,6 +230,9 @@ contains
 
   !> Adds h H A^-1 H^T of these bodies to W, from columns that hold A^-1 H^T: blocks of the rows i >= j of all j of the
   !> slice, and their transposes.  Writes blocks in the layout of coupling_blocks.assemble_matrix, and `diagonal` of rows.
+  !>
+  !> Two bodies add to one block if both rows act on both.  The first of them does so in a first pass, the other one in a second pass, so threads
+  !> share the bodies of a pass, and sums have the order of bodies.
   subroutine add_compliance(bodies, local, from, used, step, nk, body_row, dof_first, rotation, ndof, ncolumn, columns, status)
     integer(i8), intent(in) :: bodies(3), local(6)
     real(dp), intent(in) :: step
@@ -232,54 +243,117 @@ contains
     integer(i4), intent(out) :: status
     type(body_table) :: body
     type(local_tables) :: loc
-    real(dp) :: h(3,3), part(3,3,0:used/3-1)
-    integer :: a, c, dof, e, i, j, k, last, m, own, row, start, mirrored(0:used/3-1)
+    integer(i4), allocatable :: first_body(:)    ! of rows: number of the first of these bodies on which they act
+    integer(i4) :: k, pass, row, blocks, widest
 
     call open_tables(bodies, local, body, loc, status)
     if (status /= table_open) return
-    do k = 0, nk - 1
-      row = body_row(k)
-      start = loc%pointers%attachment(row) + from
-      m = loc%pointers%attachment(row+1) - start
-      do j = 0, min(m, used/3) - 1
-        mirrored(j) = loc%rows%block_ptr(loc%attachments%row(start+j))
+    call survey(loc, used/3, nk, body_row, first_body, blocks, widest)
+    !$omp parallel if (pays(blocks, 100)) private(k, pass, row)
+    do pass = 1, 2
+      !$omp do schedule(dynamic)
+      do k = 0, nk - 1
+        row = body_row(k)
+        call add_body(loc, pass == 2, k, loc%pointers%attachment(row) + from, loc%pointers%attachment(row+1), used/3, widest, &
+                      first_body, dof_first(k) - 3*body%velo_ptr(row), step, rotation(:,:,k), ndof, columns)
       end do
-      do i = 0, m - 1
-        a = loc%attachments%row(start+i)
-        last = min(i, used/3 - 1)
-        part(:,:,0:last) = 0
-        do e = loc%attachments%entry(start+i), end_of(loc, start + i) - 1
-          h = step*multiply(loc%entries%operator(:,:,e), rotation(:,:,k))
-          dof = dof_first(k) + 3*(loc%entries%triple(e) - body%velo_ptr(row))
-          do j = 0, last
-            do c = 1, 3
-              part(:,c,j) = part(:,c,j) + (h(:,1)*columns(dof,3*j+c-1) + h(:,2)*columns(dof+1,3*j+c-1) &
-                                           + h(:,3)*columns(dof+2,3*j+c-1))
+      !$omp end do
+    end do
+    !$omp end parallel
+  end subroutine add_compliance
+
+  !> Finds the first body of each row, the number of blocks to which a slice of so many rows of each body adds, and the most entries of a row.
+  subroutine survey(loc, slice, nk, body_row, first_body, blocks, widest)
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: slice, nk, body_row(0:nk-1)
+    integer(i4), allocatable, intent(out) :: first_body(:)
+    integer(i4), intent(out) :: blocks, widest
+    integer :: j, k, last
+
+    last = -1
+    do k = 0, nk - 1     ! rows ascend
+      associate (past => loc%pointers%attachment(body_row(k)+1))
+        if (past > loc%pointers%attachment(body_row(k))) last = max(last, loc%attachments%row(past-1))
+      end associate
+    end do
+    allocate (first_body(0:last), source=-1)
+    blocks = 0
+    widest = 0
+    do k = 0, nk - 1
+      associate (begin => loc%pointers%attachment(body_row(k)), past => loc%pointers%attachment(body_row(k)+1))
+        blocks = blocks + min(past - begin, slice)*(past - begin)
+        do j = begin, past - 1
+          if (first_body(loc%attachments%row(j)) < 0) first_body(loc%attachments%row(j)) = k
+          widest = max(widest, end_of(loc, j) - loc%attachments%entry(j))
+        end do
+      end associate
+    end do
+  end subroutine survey
+
+  !> Adds the contribution of body k to the blocks of its rows, attachments start <= i < past, that belong to the first or the second pass.
+  subroutine add_body(loc, second, k, start, past, slice, widest, first_body, dof_shift, step, rotation, ndof, columns)
+    type(local_tables), intent(in) :: loc
+    logical, intent(in) :: second
+    integer, intent(in) :: k, start, past, slice, widest
+    integer(i4), intent(in) :: first_body(0:*)
+    integer, intent(in) :: dof_shift, ndof      !< first unknown of triple 0; unknowns of all bodies
+    real(dp), intent(in) :: step, rotation(3,3), columns(0:ndof-1,0:*)
+    real(dp) :: h(4,3,widest), wide(4,3), part(3,3)   ! a fourth row of zeros, so that a column fills a register
+    integer :: a, b, c, e, i, j, l, last, own, before, dof(widest), mirrored(0:slice-1)
+    logical :: shared
+
+    do j = 0, min(past - start, slice) - 1
+      mirrored(j) = loc%rows%block_ptr(loc%attachments%row(start+j))
+    end do
+    do i = 0, past - start - 1
+      a = loc%attachments%row(start+i)
+      before = first_body(a)
+      if (second .and. before == k) cycle
+      last = end_of(loc, start + i) - loc%attachments%entry(start+i)
+      do e = 1, last
+        associate (entry => loc%attachments%entry(start+i) + e - 1)
+          h(1:3,:,e) = step*multiply(loc%entries%operator(:,:,entry), rotation)
+          h(4,:,e) = 0
+          dof(e) = dof_shift + 3*loc%entries%triple(entry)
+        end associate
+      end do
+      own = loc%rows%block_ptr(a)
+      do j = 0, min(i, slice - 1)
+        b = loc%attachments%row(start+j)
+        shared = before < k .and. first_body(b) == before
+        if (shared .neqv. second) cycle
+        wide = 0
+        do e = 1, last
+          do c = 1, 3
+            !$omp simd simdlen(4)
+            do l = 1, 4
+              wide(l,c) = wide(l,c) + (h(l,1,e)*columns(dof(e),3*j+c-1) + h(l,2,e)*columns(dof(e)+1,3*j+c-1) &
+                                       + h(l,3,e)*columns(dof(e)+2,3*j+c-1))
             end do
           end do
         end do
-        ! W is symmetric to the last bit, whatever the solver's round-off
-        if (last == i) loc%rows%diagonal(:,:,a) = loc%rows%diagonal(:,:,a) + (part(:,:,i) + transpose(part(:,:,i)))/2
-        own = loc%rows%block_ptr(a)
-        do j = 0, min(last, i - 1)
-          call advance(loc%attachments%row(start+j), own)
-          loc%blocks%block(:,:,own) = loc%blocks%block(:,:,own) + part(:,:,j)
-          call advance(a, mirrored(j))
-          loc%blocks%block(:,:,mirrored(j)) = loc%blocks%block(:,:,mirrored(j)) + transpose(part(:,:,j))
-        end do
+        part = wide(1:3,:)
+        if (j == i) then ! W is symmetric to the last bit, whatever the solver's round-off
+          loc%rows%diagonal(:,:,a) = loc%rows%diagonal(:,:,a) + (part + transpose(part))/2
+          cycle
+        end if
+        call advance(b, own)
+        loc%blocks%block(:,:,own) = loc%blocks%block(:,:,own) + part
+        call advance(a, mirrored(j))
+        loc%blocks%block(:,:,mirrored(j)) = loc%blocks%block(:,:,mirrored(j)) + transpose(part)
       end do
     end do
 
   contains
 
-    !> Moves from a block of a row to the later one of column b.
-    subroutine advance(b, place)
-      integer, intent(in) :: b
+    !> Moves from a block of a row to the later one of a column.
+    subroutine advance(to, place)
+      integer, intent(in) :: to
       integer, intent(inout) :: place
-      do while (loc%blocks%column(place) < b)
+      do while (loc%blocks%column(place) < to)
         place = place + 1
       end do
     end subroutine advance
-  end subroutine add_compliance
+  end subroutine add_body
 
 end module compliance

@@ -112,7 +112,7 @@ contains
       if (implicit(a) /= 0) call set_identity(loc, state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
     end do
 
-    !$omp parallel do if (pays(n, 100)) schedule(static) reduction(max: failed)
+    !$omp parallel do if (pays(n, merge(300, 100, size(fe%row) > 0))) schedule(static) reduction(max: failed)
     do a = 0, n - 1, batch
       call assemble_batch(state, con, loc, fe, implicit, a, min(a + batch, n) - 1, failed)
     end do

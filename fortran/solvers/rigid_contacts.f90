@@ -76,15 +76,28 @@ contains
     call add_products(slave%moved, diagonal)
     call add_products(master%turned, diagonal)
     call add_products(master%moved, diagonal)
-    do l = 1, size(rows)
-      loc%rows%V(:,a(l)) = v(l,:)
-      loc%rows%B(:,a(l)) = b(l,:)
-      loc%rows%speed(a(l)) = speed(l)
-      loc%rows%diagonal(:,:,a(l)) = reshape(diagonal(l,[1, 2, 4, 2, 3, 5, 4, 5, 6]), [3, 3])
-    end do
+    call put_rows(size(rows), a, v, b, speed, diagonal, loc%rows%V, loc%rows%B, loc%rows%speed, loc%rows%diagonal)
     call put(size(rows), loc%rows%entry_ptr, a, master, loc%entries%triple, loc%entries%operator)
     call put(size(rows), loc%rows%slave_entry, a, slave, loc%entries%triple, loc%entries%operator)
   end subroutine assemble_rigid_contacts
+
+  !> Writes the first `count` rows: V, B, sizes of terms of B, and W_aa from its upper triangle, column by column.
+  pure subroutine put_rows(count, a, v, b, speed, diagonal, all_v, all_b, all_speed, all_diagonal)
+    integer, intent(in) :: count
+    integer(i4), intent(in) :: a(lanes)
+    real(dp), intent(in) :: v(lanes,3), b(lanes,3), speed(lanes), diagonal(lanes,6)
+    real(dp), intent(inout) :: all_v(3,0:*), all_b(3,0:*), all_speed(0:*), all_diagonal(3,3,0:*)
+    integer :: l
+
+    do l = 1, count
+      all_v(:,a(l)) = v(l,:)
+      all_b(:,a(l)) = b(l,:)
+      all_speed(a(l)) = speed(l)
+      all_diagonal(:,1,a(l)) = [diagonal(l,1), diagonal(l,2), diagonal(l,4)]
+      all_diagonal(:,2,a(l)) = [diagonal(l,2), diagonal(l,3), diagonal(l,5)]
+      all_diagonal(:,3,a(l)) = [diagonal(l,4), diagonal(l,5), diagonal(l,6)]
+    end do
+  end subroutine put_rows
 
   !> Fetches the numbers of the bodies of one side; `point` are the referential points of constraints `i`.
   subroutine fetch(i, point, state, factor, side)

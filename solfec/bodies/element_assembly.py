@@ -216,12 +216,12 @@ class ElementGroup:
         else:
             _blocks.internal_energies(*self.columns, displacement, self.energy, self.strain)
 
-    def stiffness(self, displacement: np.ndarray, dense: np.ndarray) -> None:
-        """Compute tangents into `dense` (8, 3 size, 3 size, blocks)."""
+    def stiffness(self, displacement: np.ndarray, dense: np.ndarray, mirrored: bool = True) -> None:
+        """Compute tangents into `dense` (8, 3 size, 3 size, blocks); only their upper triangles unless `mirrored`."""
         if self.enhanced:
             self.enhanced.stiffness(displacement, dense)
         else:
-            _tangents.element_stiffness(*self.columns, displacement, dense)
+            _tangents.element_stiffness(*self.columns, displacement, mirrored, dense)
 
     def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""
@@ -533,11 +533,11 @@ class ElementAssembly(Record):
         flat = np.empty(ends[-1])
         return flat, [flat[start:end].reshape(shape, order="F") for shape, start, end in zip(shapes, ends, ends[1:])]
 
-    def element_stiffness(self, displacement: np.ndarray, room: list[np.ndarray] | None = None) -> list[np.ndarray]:
-        """Compute dense tangents of every group, in parts of `stiffness_room`."""
+    def element_stiffness(self, displacement: np.ndarray, room: list[np.ndarray] | None = None, mirrored: bool = True) -> list[np.ndarray]:
+        """Compute dense tangents of every group, in parts of `stiffness_room`; only their upper triangles unless `mirrored`."""
         room = self.stiffness_room()[1] if room is None else room
         for g, dense in zip(self.groups, room):
-            g.stiffness(displacement, dense)
+            g.stiffness(displacement, dense, mirrored)
         return room
 
     def part(self, elements: np.ndarray, nodes: np.ndarray, table: np.ndarray) -> ElementAssembly:

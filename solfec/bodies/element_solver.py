@@ -22,7 +22,6 @@ from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU,
 from .table import BodyTable
 
 LANES = 8
-TOGETHER = 1024  # elements whose entries are laid out at once, which bounds memory
 LEAST_PRODUCTS = 2  # of conjugate gradients with the factor of an earlier step
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
@@ -140,31 +139,40 @@ class ElementSolver(Record):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """Compute the pattern of K: for every entry of its lower triangle the places of its parts in the elements' matrices."""
-        ends = np.cumsum([0, *(LANES * (3 * g.size) ** 2 * g.blocks for g in self.assembly.groups)])
-        numbers = np.int32 if ends[-1] < 2**31 else np.int64
-        keys, places = [], []
-        for g, start in zip(self.assembly.groups, ends):
-            width = 3 * g.size
-            dofs = (3 * g.from_lanes(g.node)[:, :, None] + np.arange(3)).reshape(g.count, width)
-            within = LANES * (np.arange(width)[:, None] + width * np.arange(width))
-            for part in np.array_split(np.arange(g.count), -(-g.count // TOGETHER)):
-                base = start + part % LANES + LANES * width * width * (part // LANES)
-                row, column = np.broadcast_arrays(dofs[part, :, None], dofs[part, None, :])
-                lower = row >= column
-                keys.append(column[lower] * self.size + row[lower])
-                places.append((base[:, None, None] + within)[lower].astype(numbers))
-        key = np.concatenate(keys)
-        del keys
+        """Compute the pattern of K: its blocks, of pairs of nodes, and for each the blocks of the elements' matrices that are its parts."""
+        key, parts = self._node_pairs()
         order = np.argsort(key, kind="stable")
         key = key[order]
-        new = np.concatenate(([True], key[1:] != key[:-1]))
-        unique = key[new]
-        self.source = np.concatenate(places)[order]
-        self.first = np.append(np.flatnonzero(new), len(key)).astype(np.int32)
-        indptr = np.searchsorted(unique, np.arange(self.size + 1) * self.size)
-        self.pattern = LowerPattern(self.size, indptr.astype(np.int32), (unique % self.size).astype(np.int32), 3)
+        start = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))  # of equal pairs
+        column, row = np.divmod(key[start], len(self.nodes))
+        begin = np.searchsorted(column, np.arange(len(self.nodes) + 1))
+        indptr = np.append(0, np.cumsum(3 * np.diff(begin)[:, None] - np.arange(3)))  # below the diagonal the columns of a node get shorter
+        indices = np.empty(indptr[-1], np.int32)
+        within = 3 * (np.arange(len(column)) - begin[column])
+        for i, j in np.ndindex(3, 3):
+            has = slice(None) if i >= j else row > column
+            indices[(indptr[3 * column + j] + within + i - j)[has]] = 3 * row[has] + i
+        self.begin, self.first = begin.astype(np.int32), np.append(start, len(key)).astype(np.int32)
+        self.parts = np.asfortranarray(parts[:, order].astype(np.int32))
+        self.pattern = LowerPattern(self.size, indptr.astype(np.int32), indices, 3)
         self.factor = None
+
+    def _node_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all pairs of nodes of one element, row not before column, and their blocks in the upper triangles of the elements' matrices.
+
+        The first value (n,) ascends by columns and then by rows; the second (3, n) has what the kernel `assemble_matrix` calls parts.
+        """
+        keys, parts = [], []
+        ends = np.cumsum([0, *(LANES * (3 * g.size) ** 2 * g.blocks for g in self.assembly.groups)])
+        for g, start in zip(self.assembly.groups, ends):
+            width = 3 * g.size
+            nodes = g.from_lanes(g.node)
+            element, a, b = np.nonzero(nodes[:, :, None] >= nodes[:, None, :])
+            keys.append(nodes[element, b].astype(np.int64) * len(self.nodes) + nodes[element, a])
+            base = start + element % LANES + LANES * width**2 * (element // LANES)
+            steps = LANES * np.where(a < b, [[1], [width]], [[width], [1]])  # below the diagonal of the element's matrix: transposed
+            parts.append((base + 3 * LANES * (np.minimum(a, b) + width * np.maximum(a, b)), *steps))
+        return np.concatenate(keys), np.concatenate(parts, axis=1)
 
     # --- the matrix ----------------------------------------------------------------------------------------
 
@@ -250,8 +258,8 @@ class ElementSolver(Record):
     def _factorise(self, displacement: np.ndarray) -> None:
         self.make_room()
         self.factorisations += 1
-        self.assembly.element_stiffness(displacement, self.dense)
-        _assemble_matrix(self.owner, self.mass, self.beta, self.matrix_start, self.first, self.source, self.flat, self.values)
+        self.assembly.element_stiffness(displacement, self.dense, mirrored=False)
+        _assemble_matrix(self.owner, self.mass, self.beta, self.matrix_start, self.begin, self.first, self.parts, self.flat, self.values)
         if self.supports:
             self.supports.add()
         try:

@@ -37,7 +37,7 @@ class LowerPattern:
     indptr, indices : ndarray of int
         Compressed columns; the diagonal is part of them.
     width : int
-        Rows and columns of one node.
+        Rows and columns of one node; blocks of two nodes are full.
     """
 
     def __init__(self, size: int, indptr: np.ndarray, indices: np.ndarray, width: int = 1):
@@ -58,10 +58,13 @@ class LowerPattern:
         return indptr, row[order], np.concatenate((number, below))[order]
 
     def graph(self) -> LowerPattern:
-        """Return the pattern of nodes."""
-        size = self.size // self.width
-        keys = np.unique((self.columns // self.width).astype(np.int64) * size + self.indices // self.width)
-        return LowerPattern(size, np.searchsorted(keys, np.arange(size + 1) * size).astype(np.int32), (keys % size).astype(np.int32))
+        """Return the pattern of nodes: of each node's first column the first of every `width` rows."""
+        width, first = self.width, self.indptr[: -1 : self.width]
+        counts = (self.indptr[1 :: self.width] - first) // width
+        column = np.repeat(np.arange(len(first)), counts)
+        indptr = np.append(0, np.cumsum(counts)).astype(np.int32)
+        places = first[column] + width * (np.arange(indptr[-1]) - indptr[column])
+        return LowerPattern(self.size // width, indptr, self.indices[places] // width)
 
     def order(self) -> np.ndarray:
         """Return an order of elimination with little fill, computed by a library."""

@@ -13,7 +13,7 @@ from .element_solver import LANES, step_key, stiffness_weight
 from .table import BodyTable
 
 MOST_UNKNOWNS = 250
-MOST_ENTRIES = 500_000  # of matrices that are assembled at once
+MOST_ENTRIES = 100_000  # of matrices that are assembled at once
 
 _add_solutions = _kernels.small_inverses.add_solutions
 _invert = _kernels.small_inverses.invert
@@ -123,7 +123,7 @@ class SmallBodySolver:
             self.kept.body = self.kept.body[:0]
             name = bodies.name(int(bodies.id[self.rows[missing[failed]]]))
             raise SolfecError(f"{name}: the matrix of scheme DEF_LIM is not positive definite; check its material, damping and step")
-        self.kept.values[..., place[missing]] = matrices
+        self.kept.values.T[place[missing]] = matrices.T
 
     def _matrices(self, chosen: np.ndarray) -> np.ndarray:
         """Return A (n, n, count) of some of the bodies."""
@@ -133,12 +133,12 @@ class SmallBodySolver:
         for group, dense in zip(assembly.groups, assembly.element_stiffness(np.zeros((3, len(nodes)), order="F"))):
             width = 3 * group.size
             unknown = (3 * group.from_lanes(group.node)[:, :, None] + np.arange(3)).reshape(group.count, width)
-            entry = unknown[:, :, None] * n + unknown[:, None, :] % n  # bodies have n unknowns each, one behind the other
+            entry = unknown[:, None, :] * n + unknown[:, :, None] % n  # bodies have n unknowns each, one behind the other
             tangent = dense.transpose(3, 0, 1, 2).reshape(LANES * group.blocks, width, width)[: group.count]
             stiffness += np.bincount(entry.ravel(), tangent.ravel(), len(stiffness))
         matrices = stiffness.reshape(len(number), n, n) * self.beta[chosen, None, None]
         matrices[:, np.arange(n), np.arange(n)] += np.repeat(fe.mass[nodes], 3).reshape(len(number), n)
-        return np.asfortranarray(matrices.transpose(1, 2, 0))
+        return matrices.T
 
     def add_velocities(self, bodies: BodyTable, step: float, source: np.ndarray, by_row: bool) -> None:
         """Add h A^-1 f to velocities, for spatial forces f indexed by nodes of all bodies or by rows of velocity triples."""

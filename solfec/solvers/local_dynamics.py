@@ -290,7 +290,9 @@ class LocalDynamics:
         """Whether rows act on implicit bodies."""
         n = self.bodies.n
         first = self.pointers.attachment
-        return bool(self._implicit_rows or self._listed.copies.size) and bool((np.diff(first[: n + 1])[self.implicit[:n] > 0] > 0).any())
+        if not (self._implicit_rows or self._listed.copies.size):
+            return False
+        return bool(((first[1 : n + 1] > first[:n]) & (self.implicit[:n] > 0)).any())
 
     def survey(self) -> tuple[int, tuple[float, float]]:
         """Return the kinds of rows that there are (bit k: kind k), and the sizes of the rows that do not drive obstacles, and of those that do.
