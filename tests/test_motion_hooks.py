@@ -7,26 +7,7 @@ import numpy as np
 import pytest
 from unit_cube import CUBE
 
-import solfec
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    CALLBACK,
-    DELETE,
-    FIX_POINT,
-    FORCE,
-    GAUSS_SEIDEL_SOLVER,
-    GRAVITY,
-    HEX,
-    HULL,
-    INITIAL_VELOCITY,
-    RUN,
-    SOLFEC,
-    SURFACE_MATERIAL,
-    TORQUE,
-    TRANSLATE,
-)
+import solfec as s
 from solfec.errors import SolfecError
 
 KINDS = ("OBSTACLE", "RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT")
@@ -34,16 +15,16 @@ KINDS = ("OBSTACLE", "RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT")
 
 def cube(model, kind, x, bulk, **options):
     place = (x, 0, 0)
-    shape = HEX(CUBE, 2, 2, 2, 1, [1] * 6) if kind == "FINITE_ELEMENT" else HULL(CUBE, 1, 1)
-    return BODY(model, kind, TRANSLATE(shape, place), bulk, **options)
+    shape = s.HEX(CUBE, 2, 2, 2, 1, [1] * 6) if kind == "FINITE_ELEMENT" else s.HULL(CUBE, 1, 1)
+    return s.BODY(model, kind, s.TRANSLATE(shape, place), bulk, **options)
 
 
 def scene(output=None, step=1e-3, analysis="DYNAMIC"):
     """A cube of every kind, far from each other."""
-    model = SOLFEC(analysis, step, output)
+    model = s.SOLFEC(analysis, step, output)
     model.verbose = "OFF"
-    bulk = BULK_MATERIAL(model, young=1e6, poisson=0.25, density=1e3)
-    SURFACE_MATERIAL(model, friction=0.0)
+    bulk = s.BULK_MATERIAL(model, young=1e6, poisson=0.25, density=1e3)
+    s.SURFACE_MATERIAL(model, friction=0.0)
     return model, [cube(model, kind, 5 * k, bulk) for k, kind in enumerate(KINDS)], bulk
 
 
@@ -53,7 +34,7 @@ def test_hooks_are_called_once_a_step_in_order_with_its_ends():
     for name in ("a", "b"):
         model.before_motion(lambda bodies, time, step, name=name: calls.append(("before " + name, time, step, model.time)))
         model.after_motion(lambda bodies, time, step, name=name: calls.append(("after " + name, time, step, model.time)))
-    RUN(model, AUTO_SOLVER(), 3e-3)
+    s.RUN(model, s.AUTO_SOLVER(), 3e-3)
     for k in range(3):
         names, times, steps, seen = zip(*calls[4 * k : 4 * k + 4])
         assert names == ("before a", "before b", "after a", "after b")
@@ -66,7 +47,7 @@ def test_a_hook_before_motion_knows_the_step_that_explicit_bodies_ask_for():
     model, _, _ = scene(step=0.5)
     steps = []
     model.before_motion(lambda bodies, time, step: steps.append(step))
-    for _ in model.steps(AUTO_SOLVER(), 0.02):
+    for _ in model.steps(s.AUTO_SOLVER(), 0.02):
         assert steps[-1] == model.step < 0.5
 
 
@@ -74,34 +55,34 @@ def test_velocities_written_before_motion_are_those_of_initial_velocity():
     written, bodies, _ = scene()
     given, others, _ = scene()
     for model in (written, given):
-        GRAVITY(model, (0, 0, -1))
+        s.GRAVITY(model, (0, 0, -1))
     for body in (bodies[1], others[1]):
-        INITIAL_VELOCITY(body, (0, 0, 0), (0.3, -0.2, 0.1))  # so that referential and spatial differ
+        s.INITIAL_VELOCITY(body, (0, 0, 0), (0.3, -0.2, 0.1))  # so that referential and spatial differ
 
     def write(bodies, time, step):
         if time == 0:
             bodies.velocity[1:] = [(1, 2, 3)] * 3
 
     written.before_motion(write)
-    INITIAL_VELOCITY(others[1], (1, 2, 3), (0.3, -0.2, 0.1))
+    s.INITIAL_VELOCITY(others[1], (1, 2, 3), (0.3, -0.2, 0.1))
     for body in others[2:]:
-        INITIAL_VELOCITY(body, (1, 2, 3), (0, 0, 0))
+        s.INITIAL_VELOCITY(body, (1, 2, 3), (0, 0, 0))
     for model in (written, given):
-        RUN(model, AUTO_SOLVER(), 0.2)
+        s.RUN(model, s.AUTO_SOLVER(), 0.2)
     for one, other in zip(bodies, others):
         assert list(one.velo) == list(other.velo) and list(one.conf) == list(other.conf)
 
 
 def test_angular_velocities_are_spatial():
     model, (_, rigid, *_), _ = scene()
-    INITIAL_VELOCITY(rigid, (0, 0, 0), (1, 0, 0))
-    RUN(model, AUTO_SOLVER(), 0.5)
+    s.INITIAL_VELOCITY(rigid, (0, 0, 0), (1, 0, 0))
+    s.RUN(model, s.AUTO_SOLVER(), 0.5)
 
     def turn(bodies, time, step):
         bodies.angular_velocity[1] = (0, 0, 2)
 
     model.before_motion(turn)
-    RUN(model, AUTO_SOLVER(), 1e-3)
+    s.RUN(model, s.AUTO_SOLVER(), 1e-3)
     assert model.snapshot().bodies.angular_velocity[1] == pytest.approx((0, 0, 2), abs=1e-12)
 
 
@@ -111,9 +92,9 @@ def test_bodies_that_a_hook_does_not_change_keep_their_bits():
     watched.before_motion(lambda bodies, time, step: bodies.velocity.sum() + bodies.angular_velocity[:2].sum() and None)
     watched.after_motion(lambda bodies, time, step: bodies.centre.sum() and None)
     for model, (_, rigid, _, mesh) in ((watched, bodies), (plain, others)):
-        INITIAL_VELOCITY(rigid, (1, 2, 3), (0.1, 0.2, 0.3))
-        INITIAL_VELOCITY(mesh, (1, 2, 3), (0.1, 0.2, 0.3))
-        RUN(model, AUTO_SOLVER(), 0.1)
+        s.INITIAL_VELOCITY(rigid, (1, 2, 3), (0.1, 0.2, 0.3))
+        s.INITIAL_VELOCITY(mesh, (1, 2, 3), (0.1, 0.2, 0.3))
+        s.RUN(model, s.AUTO_SOLVER(), 0.1)
     for one, other in zip(bodies, others):
         assert list(one.velo) == list(other.velo) and list(one.conf) == list(other.conf)
 
@@ -134,7 +115,7 @@ def test_loads_of_a_step_are_those_of_add_forces(analysis):
     shift = pushed.step / 2 if analysis == "DYNAMIC" else pushed.step
     pushed.add_forces(lambda bodies, time, step: ((1 + (round((time - shift) / step)) * step) * force, torque))
     for model in (hooked, pushed):
-        RUN(model, AUTO_SOLVER(), 0.05)
+        s.RUN(model, s.AUTO_SOLVER(), 0.05)
     for one, other in zip(bodies, others):
         np.testing.assert_allclose(one.velo, other.velo, rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(one.conf, other.conf, rtol=1e-12, atol=1e-15)
@@ -149,7 +130,7 @@ def test_loads_of_a_step_end_with_it():
             bodies.force[1] = (0, 0, 1e3 / step)
 
     model.before_motion(kick)
-    RUN(model, AUTO_SOLVER(), 0.1)
+    s.RUN(model, s.AUTO_SOLVER(), 0.1)
     assert rigid.velo[5] == pytest.approx(1.0, abs=1e-12)
 
 
@@ -157,10 +138,10 @@ def test_functions_of_single_bodies_and_of_many_add_up_in_the_order_of_one_list(
     """FORCE with a function, TORQUE with a function, add_forces and a hook act on one body."""
     model, (_, rigid, *_), _ = scene()
     model.add_forces(lambda bodies, time, step: 1e3 * np.eye(4)[:, 1:2] * (0, 1, 0))
-    FORCE(rigid, "SPATIAL", (0, 0, 0), (0, 0, 1), lambda q, u, t, h: (1e3, 0, 0, 0, 0, 0, 0, 0, 0))
-    TORQUE(rigid, "SPATIAL", (0, 0, 1), lambda q, u, t, h: 1e3 / 6)
+    s.FORCE(rigid, "SPATIAL", (0, 0, 0), (0, 0, 1), lambda q, u, t, h: (1e3, 0, 0, 0, 0, 0, 0, 0, 0))
+    s.TORQUE(rigid, "SPATIAL", (0, 0, 1), lambda q, u, t, h: 1e3 / 6)
     model.before_motion(lambda bodies, time, step: bodies.force.__setitem__((1, 2), 1e3))
-    RUN(model, AUTO_SOLVER(), 0.5)
+    s.RUN(model, s.AUTO_SOLVER(), 0.5)
     found = model.snapshot().bodies
     assert found.velocity[1] == pytest.approx((0.5, 0.5, 0.5), abs=1e-12)
     assert found.angular_velocity[1] == pytest.approx((0, 0, 0.5), abs=1e-9)
@@ -168,7 +149,7 @@ def test_functions_of_single_bodies_and_of_many_add_up_in_the_order_of_one_list(
 
 def test_arrays_after_motion_are_views_of_the_end_of_the_step():
     model, (_, rigid, soft, mesh), _ = scene()
-    INITIAL_VELOCITY(rigid, (1, 0, 0), (0, 0, 0))
+    s.INITIAL_VELOCITY(rigid, (1, 0, 0), (0, 0, 0))
     checked = []
 
     def look(bodies, time, step):
@@ -185,7 +166,7 @@ def test_arrays_after_motion_are_views_of_the_end_of_the_step():
         checked.append(time)
 
     model.after_motion(look)
-    RUN(model, AUTO_SOLVER(), 5e-3)
+    s.RUN(model, s.AUTO_SOLVER(), 5e-3)
     assert len(checked) == 5
 
 
@@ -198,25 +179,25 @@ def test_what_counts_for_nothing_after_motion_cannot_be_written(name):
 
     model.after_motion(write)
     with pytest.raises((ValueError, AttributeError)) as caught:
-        RUN(model, AUTO_SOLVER(), 1e-3)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-3)
     assert "in a function of SOLFEC.after_motion at time 0.001" in caught.value.__notes__
     with pytest.raises(AttributeError):
         model, _, _ = scene()
         model.after_motion(lambda bodies, time, step: setattr(bodies, "velocity", 0))
-        RUN(model, AUTO_SOLVER(), 1e-3)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-3)
 
 
 def test_frames_and_callbacks_see_what_hooks_after_motion_have_done(tmp_path):
     model, (_, rigid, *_), _ = scene(tmp_path / "out")
     order = []
-    model.after_motion(lambda bodies, time, step: order.append("after") or INITIAL_VELOCITY(rigid, (time, 0, 0), (0, 0, 0)))
-    CALLBACK(model, 1e-3, None, lambda _: order.append("callback"))
-    RUN(model, AUTO_SOLVER(), 2e-3)
+    model.after_motion(lambda bodies, time, step: order.append("after") or s.INITIAL_VELOCITY(rigid, (time, 0, 0), (0, 0, 0)))
+    s.CALLBACK(model, 1e-3, None, lambda _: order.append("callback"))
+    s.RUN(model, s.AUTO_SOLVER(), 2e-3)
     assert order == ["after", "callback"] * 2
-    read = SOLFEC("DYNAMIC", 1e-3, tmp_path / "out", mode="READ")
-    bulk = BULK_MATERIAL(read, young=1e6, poisson=0.25, density=1e3)
+    read = s.SOLFEC("DYNAMIC", 1e-3, tmp_path / "out", mode="READ")
+    bulk = s.BULK_MATERIAL(read, young=1e6, poisson=0.25, density=1e3)
     bodies = [cube(read, kind, 5 * k, bulk) for k, kind in enumerate(KINDS)]
-    solfec.SEEK(read, 2e-3)
+    s.SEEK(read, 2e-3)
     assert bodies[1].velo[3] == 2e-3
 
 
@@ -226,7 +207,7 @@ def test_frames_and_callbacks_see_what_hooks_after_motion_have_done(tmp_path):
 @pytest.mark.parametrize("place", ["before_motion", "after_motion"])
 def test_a_hook_that_raises_ends_the_run_at_the_end_of_a_step(place):
     model, (_, rigid, *_), _ = scene()
-    INITIAL_VELOCITY(rigid, (1, 0, 0), (0, 0, 0))
+    s.INITIAL_VELOCITY(rigid, (1, 0, 0), (0, 0, 0))
     once = []
 
     def fail(bodies, time, step):
@@ -238,10 +219,10 @@ def test_a_hook_that_raises_ends_the_run_at_the_end_of_a_step(place):
     if place == "before_motion":
         model.before_motion(lambda bodies, time, step: None)
     with pytest.raises(KeyError, match="mine") as caught:
-        RUN(model, AUTO_SOLVER(), 0.01)
+        s.RUN(model, s.AUTO_SOLVER(), 0.01)
     assert caught.value.__notes__ == [f"in a function of SOLFEC.{place} at time 0.003"]
     assert model.time == pytest.approx(3e-3) and rigid.conf[9] == pytest.approx(5.5 + 3e-3)
-    RUN(model, AUTO_SOLVER(), 7e-3)
+    s.RUN(model, s.AUTO_SOLVER(), 7e-3)
     assert model.time == pytest.approx(0.01) and rigid.conf[9] == pytest.approx(5.51)
 
 
@@ -260,8 +241,8 @@ def test_loads_of_a_step_that_a_hook_stops_are_not_left_for_another():
     model.before_motion(push)
     model.before_motion(fail)
     with pytest.raises(ValueError):
-        RUN(model, AUTO_SOLVER(), 1e-3)
-    RUN(model, AUTO_SOLVER(), 1e-3)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-3)
+    s.RUN(model, s.AUTO_SOLVER(), 1e-3)
     assert rigid.velo[3] == pytest.approx(1e-3, rel=1e-12)
 
 
@@ -276,13 +257,13 @@ def test_hooks_may_make_and_delete_bodies(place):
             if place == "before_motion":
                 arrays.velocity[1:] = (1, 0, 0)
                 arrays.force[1:] = (0, 1e3 / step, 0)
-            DELETE(model, bodies[2])
+            s.DELETE(model, bodies[2])
             made.append(cube(model, "RIGID", 20, bulk))
             made.append(cube(model, "FINITE_ELEMENT", 25, bulk))
             assert model.snapshot().bodies.centre[-1] == pytest.approx((25.5, 0.5, 0.5))
 
     getattr(model, place)(change)
-    RUN(model, AUTO_SOLVER(), 5e-3)
+    s.RUN(model, s.AUTO_SOLVER(), 5e-3)
     found = model.snapshot().bodies
     assert found.id.tolist() == [1, 2, 4, 5, 6]
     moving = (1, 1, 0) if place == "before_motion" else (0, 0, 0)
@@ -293,12 +274,12 @@ def test_arrays_that_a_hook_asks_for_after_it_changed_bodies_are_refused():
     model, bodies, _ = scene()
 
     def change(arrays, time, step):
-        DELETE(model, bodies[2])
+        s.DELETE(model, bodies[2])
         return arrays.centre
 
     model.after_motion(change)
     with pytest.raises(SolfecError, match="bodies have been made or deleted"):
-        RUN(model, AUTO_SOLVER(), 1e-3)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-3)
 
 
 @pytest.mark.parametrize("place", ["before_motion", "after_motion"])
@@ -314,14 +295,14 @@ def test_what_returns_something_is_an_error(place):
     model, _, _ = scene()
     getattr(model, place)(lambda bodies, time, step: bodies.mass)
     with pytest.raises(SolfecError, match=f"SOLFEC.{place}: at time .* the function returned ndarray; it must return nothing"):
-        RUN(model, AUTO_SOLVER(), 1e-3)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-3)
 
 
 def test_a_hook_cannot_run_the_model():
     model, _, _ = scene()
-    model.after_motion(lambda bodies, time, step: RUN(model, AUTO_SOLVER(), 1e-3))
+    model.after_motion(lambda bodies, time, step: s.RUN(model, s.AUTO_SOLVER(), 1e-3))
     with pytest.raises(SolfecError, match="is running already"):
-        RUN(model, AUTO_SOLVER(), 1e-3)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-3)
 
 
 WRONG = {
@@ -338,14 +319,14 @@ def test_wrong_numbers_are_errors_that_say_whose(name, numbers, words):
     row, values = numbers
     model.before_motion(lambda bodies, time, step: getattr(bodies, name).__setitem__(row, values))
     with pytest.raises(SolfecError, match="SOLFEC.before_motion.*" + words):
-        RUN(model, AUTO_SOLVER(), 1e-3)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-3)
 
 
 def test_arrays_of_the_wrong_shape_are_refused():
     model, _, _ = scene()
     model.before_motion(lambda bodies, time, step: setattr(bodies, "force", np.zeros((3, 4))))
     with pytest.raises(ValueError, match="broadcast"):
-        RUN(model, AUTO_SOLVER(), 1e-3)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-3)
 
 
 def test_joints_of_bodies_that_get_a_velocity_are_looked_at_anew():
@@ -353,13 +334,13 @@ def test_joints_of_bodies_that_get_a_velocity_are_looked_at_anew():
     states = []
     for hooked in (True, False):
         model, (_, rigid, *_), _ = scene()
-        FIX_POINT(rigid, (5, 0, 0))
-        RUN(model, GAUSS_SEIDEL_SOLVER(1e-12, 1000), 2e-3)
+        s.FIX_POINT(rigid, (5, 0, 0))
+        s.RUN(model, s.GAUSS_SEIDEL_SOLVER(1e-12, 1000), 2e-3)
         if hooked:
             model.before_motion(lambda bodies, time, step, start=model.time: bodies.velocity.__setitem__(1, (0, 1, 0)) if time == start else None)
         else:
-            INITIAL_VELOCITY(rigid, (0, 1, 0), (0, 0, 0))
-        RUN(model, GAUSS_SEIDEL_SOLVER(1e-12, 1000), 5e-3)
+            s.INITIAL_VELOCITY(rigid, (0, 1, 0), (0, 0, 0))
+        s.RUN(model, s.GAUSS_SEIDEL_SOLVER(1e-12, 1000), 5e-3)
         states.append(list(rigid.velo) + list(rigid.conf))
     assert states[0] == states[1] and abs(states[0][2]) > 0.1
 
@@ -369,7 +350,7 @@ def test_joints_of_bodies_that_get_a_velocity_are_looked_at_anew():
 
 def outsiders(model, solver):
     """Files, other than Solfec's, numpy's and Python's own, whose functions three steps call."""
-    inside = [str(Path(module.__file__).parent) for module in (solfec, np)]
+    inside = [str(Path(module.__file__).parent) for module in (s, np)]
     called = set()
 
     def note(frame, event, argument):
@@ -390,9 +371,9 @@ def outsiders(model, solver):
 
 def test_a_step_without_functions_of_the_user_calls_none():
     model, (_, rigid, *_), _ = scene()
-    GRAVITY(model, (0, 0, -10))
-    FORCE(rigid, "SPATIAL", (5, 0, 0), (0, 0, 1), 3.0)
-    solver = AUTO_SOLVER()._solver
+    s.GRAVITY(model, (0, 0, -10))
+    s.FORCE(rigid, "SPATIAL", (5, 0, 0), (0, 0, 1), 3.0)
+    solver = s.AUTO_SOLVER()._solver
     assert Path(__file__).name not in outsiders(model, solver)
     assert not model._domain.loads.in_python
     model.after_motion(lambda bodies, time, step: None)

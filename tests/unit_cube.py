@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from solfec.results import ResultsReader, ResultsWriter
 from solfec.shapes.hex_mesh import hex_mesh
 
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]  # for HEX and HULL
@@ -22,3 +23,16 @@ def state_of(domain):
     """Configurations, velocities and energies of all bodies."""
     bodies = domain.bodies
     return bodies.configurations.view("conf").copy(), bodies.triples.view("velo").copy(), bodies.view("energy").copy()
+
+
+def assert_goes_on(directory, domain, again, run):
+    """A domain that takes over a frame after 20 steps has equal bits ten steps later; `run(domain, steps)` makes steps."""
+    run(domain, 20)
+    with ResultsWriter.create(str(directory / "run")) as writer:
+        writer.write_frame(domain)
+    run(domain, 10)
+    with ResultsReader(directory / "run") as reader:
+        reader.load(again, 0)
+    run(again, 10)
+    for one, other in zip(state_of(domain), state_of(again)):
+        assert np.array_equal(one, other)

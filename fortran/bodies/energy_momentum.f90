@@ -18,7 +18,24 @@ module energy_momentum
   integer, parameter :: parallel_from = 2000    !< nodes from which threads pay
   integer, parameter :: lanes = 8               !< of the elements' blocks
 
+  !> What the iterations of bodies depend on.
+  type, extends(bodies_and_triples) :: iterated_bodies
+    type(finite_elements) :: fe
+    type(element_solver) :: matrix
+    type(newton_iterations) :: work
+  end type iterated_bodies
+
 contains
+
+  subroutine open_all(handles, elements, solver, iterations, state, status)
+    integer(i8), intent(in) :: handles(3), elements, solver, iterations
+    type(iterated_bodies), intent(out) :: state
+    integer(i4), intent(out) :: status
+
+    call open_elements(handles, elements, state%bodies_and_triples, state%fe, status)
+    if (status == table_open) call open_table(solver, state%matrix, status)
+    if (status == table_open) call open_table(iterations, state%work, status)
+  end subroutine open_all
 
   !> Gathers all vectors from the tables, where conf is that of mid-step and velo the solution of one linear system.  `damped` is 1 if a
   !> body has damping, `scale` the sum of the largest components of both velocities, `far` the largest component of q(t).
@@ -31,37 +48,32 @@ contains
     integer(i4), intent(in) :: reacting           !< 1: reactions are included
     integer(i4), intent(out) :: damped, status
     real(dp), intent(out) :: scale, far
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(element_solver) :: matrix
-    type(newton_iterations) :: work
+    type(iterated_bodies) :: state
     real(dp) :: largest, largest_old
     integer :: a, b, c, n, v
 
     damped = 0
     scale = 0
     far = 0
-    call open_elements(handles, elements, state, fe, status)
-    if (status == table_open) call open_table(solver, matrix, status)
-    if (status == table_open) call open_table(iterations, work, status)
+    call open_all(handles, elements, solver, iterations, state, status)
     if (status /= table_open) return
-    do b = 0, size(matrix%rows) - 1
-      if (state%bodies%damping(matrix%rows(b)) > 0) damped = 1
+    do b = 0, size(state%matrix%rows) - 1
+      if (state%bodies%damping(state%matrix%rows(b)) > 0) damped = 1
     end do
     largest = 0
     largest_old = 0
-    n = size(matrix%node)
-    associate (start => work%start, old => work%old, velocity => work%velocity, load => work%load)
+    n = size(state%matrix%node)
+    associate (start => state%work%start, old => state%work%old, velocity => state%work%velocity, load => state%work%load)
       !$omp parallel do if (n > parallel_from) schedule(static) private(c, v) reduction(max:largest,largest_old,far)
       do a = 0, n - 1
-        c = fe%conf_row(matrix%node(a))
-        v = fe%velo_row(matrix%node(a))
+        c = state%fe%conf_row(state%matrix%node(a))
+        v = state%fe%velo_row(state%matrix%node(a))
         old(:,a) = state%triples%velo_prev(:,v)
         velocity(:,a) = state%triples%velo(:,v)
         start(:,a) = state%configurations%conf(:,c) - step/2*old(:,a)
         load(:,a) = state%triples%force(:,v)
         if (reacting == 1) load(:,a) = load(:,a) + state%triples%reaction(:,v)
-        call move(step, start(:,a), old(:,a), velocity(:,a), work%mean(:,a), work%finish(:,a))
+        call move(step, start(:,a), old(:,a), velocity(:,a), state%work%mean(:,a), state%work%finish(:,a))
         largest = max(largest, maxval(abs(velocity(:,a))))
         largest_old = max(largest_old, maxval(abs(old(:,a))))
         far = max(far, maxval(abs(start(:,a))))
@@ -159,19 +171,14 @@ contains
   subroutine store(handles, elements, solver, iterations, status)
     integer(i8), intent(in) :: handles(3), elements, solver, iterations
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(element_solver) :: matrix
-    type(newton_iterations) :: work
+    type(iterated_bodies) :: state
     integer :: a
 
-    call open_elements(handles, elements, state, fe, status)
-    if (status == table_open) call open_table(solver, matrix, status)
-    if (status == table_open) call open_table(iterations, work, status)
+    call open_all(handles, elements, solver, iterations, state, status)
     if (status /= table_open) return
-    do a = 0, size(matrix%node) - 1
-      if (state%bodies%conserving(matrix%rows(matrix%owner(a))) == 1) &
-        state%triples%velo(:,fe%velo_row(matrix%node(a))) = work%velocity(:,a)
+    do a = 0, size(state%matrix%node) - 1
+      if (state%bodies%conserving(state%matrix%rows(state%matrix%owner(a))) == 1) &
+        state%triples%velo(:,state%fe%velo_row(state%matrix%node(a))) = state%work%velocity(:,a)
     end do
   end subroutine store
 

@@ -22,32 +22,34 @@ module reduced_motion
   integer, parameter :: passes = 3          !< most iterations for a frame and the velocities in it
   real(dp), parameter :: settled = 1e-13_dp !< change of a rotation at which iterations stop
 
+  !> What the motion of bodies in a base depends on.
+  type, extends(bodies_and_triples) :: reduced_tables
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
+  end type reduced_tables
+
 contains
 
   !> Opens the tables of bodies, of finite elements and of bodies in a base.
-  subroutine open_all(handles, elements, reduced, state, fe, base, status)
+  subroutine open_all(handles, elements, reduced, state, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
-    type(bodies_and_triples), intent(out) :: state
-    type(finite_elements), intent(out) :: fe
-    type(reduced_bodies), intent(out) :: base
+    type(reduced_tables), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_elements(handles, elements, state, fe, status)
-    if (status == table_open) call open_table(reduced, base, status)
+    call open_elements(handles, elements, state%bodies_and_triples, state%fe, status)
+    if (status == table_open) call open_table(reduced, state%base, status)
   end subroutine open_all
 
   !> Sets the forces on reduced velocities to 0.
   subroutine clear_forces(handles, elements, reduced, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     integer :: b, i, v
 
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
-    associate (first => fe%first, force => state%triples%force)
+    associate (fe => state%fe, base => state%base, first => state%fe%first, force => state%triples%force)
       do i = 0, base%count - 1
         b = base%number(i)
         v = fe%velo_row(first(b)) + first(b+1) - first(b)
@@ -63,22 +65,22 @@ contains
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: dynamic            !< 0: quasi-statics
     integer(i4), intent(out) :: changed, status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     real(dp) :: weight
     integer :: i
 
     changed = 0
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
-    do i = 0, base%count - 1
-      base%rotation(:,:,i) = fe%rotation(:,:,base%number(i))
-      weight = step**2
-      if (dynamic /= 0) weight = state%bodies%damping(base%rows(i))*step/2 + step**2/4
-      if (weight /= base%beta(i)) changed = 1
-      base%beta(i) = weight
-    end do
+    associate (base => state%base)
+      do i = 0, base%count - 1
+        base%rotation(:,:,i) = state%fe%rotation(:,:,base%number(i))
+        weight = step**2
+        if (dynamic /= 0) weight = state%bodies%damping(base%rows(i))*step/2 + step**2/4
+        if (weight /= base%beta(i)) changed = 1
+        base%beta(i) = weight
+      end do
+    end associate
   end subroutine frames_and_weights
 
   !> Computes u = u(t) + h A^-1 b with b = E^T R^T f + f_r - K_r (q + eta w), where w is the projection of R^T u_m(t), and
@@ -93,15 +95,14 @@ contains
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: dynamic
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     real(dp) :: eta
     integer :: b, i, k, n, p, v
 
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
-    associate (first => fe%first, triples => state%triples, damping => state%bodies%damping)
+    associate (fe => state%fe, base => state%base, first => state%fe%first, triples => state%triples, &
+               damping => state%bodies%damping)
       !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(eta, b, k, n, p, v)
       do i = 0, base%count - 1
         b = base%number(i)
@@ -149,14 +150,13 @@ contains
     integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     integer :: b, i, n, v
 
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
-    associate (first => fe%first, velo => state%triples%velo, reaction => state%triples%reaction)
+    associate (fe => state%fe, base => state%base, first => state%fe%first, velo => state%triples%velo, &
+               reaction => state%triples%reaction)
       !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(b, n, v)
       do i = 0, base%count - 1
         b = base%number(i)
@@ -184,19 +184,18 @@ contains
     integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     real(dp) :: frame(3,3)
     integer :: a, b, c, e, f, i, m, n, r, v
     logical :: proper
 
     failed = -1
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
     failed = huge(failed)
-    associate (velo => state%triples%velo, velo_prev => state%triples%velo_prev, force => state%triples%force, &
-               conf => state%configurations%conf, damping => state%bodies%damping, energy => state%bodies%energy)
+    associate (fe => state%fe, base => state%base, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
+               force => state%triples%force, conf => state%configurations%conf, damping => state%bodies%damping, &
+               energy => state%bodies%energy)
       !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(frame, a, b, c, e, f, m, n, r, v, proper) &
       !$omp   reduction(min:failed)
       do i = 0, base%count - 1
@@ -384,20 +383,20 @@ contains
     integer(i4), intent(in) :: nr
     real(dp), intent(in) :: frames(3,3,0:nr-1)
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     integer :: a, b, i
 
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
-    do i = 0, base%count - 1
-      b = base%number(i)
-      a = fe%first(b)
-      call project_shape(base%modes(i), fe%first(b+1) - a, base%vectors(base%vector_ptr(i):), base%modal(i), fe%mass(a:), &
-                         frames(:,:,i), fe%reference(:,a:), state%configurations%conf(:,fe%conf_row(a):), &
-                         base%coordinates(base%coordinate_ptr(i):))
-    end do
+    associate (fe => state%fe, base => state%base)
+      do i = 0, base%count - 1
+        b = base%number(i)
+        a = fe%first(b)
+        call project_shape(base%modes(i), fe%first(b+1) - a, base%vectors(base%vector_ptr(i):), base%modal(i), fe%mass(a:), &
+                           frames(:,:,i), fe%reference(:,a:), state%configurations%conf(:,fe%conf_row(a):), &
+                           base%coordinates(base%coordinate_ptr(i):))
+      end do
+    end associate
   end subroutine reduced_coordinates
 
   !> Writes the INTERNAL energy q.K_r q/2 of the present configuration to the bodies' energy.
@@ -405,14 +404,12 @@ contains
   subroutine strain_energies(handles, elements, reduced, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     integer :: a, b, f, i
 
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
-    associate (conf => state%configurations%conf, energy => state%bodies%energy)
+    associate (fe => state%fe, base => state%base, conf => state%configurations%conf, energy => state%bodies%energy)
       !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(a, b, f)
       do i = 0, base%count - 1
         b = base%number(i)
@@ -447,15 +444,13 @@ contains
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(in) :: whole              !< 1: move by the whole difference, 0: by a part
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     real(dp) :: way
     integer :: a, b, f, i
 
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
-    associate (conf => state%configurations%conf)
+    associate (fe => state%fe, base => state%base, conf => state%configurations%conf)
       !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(way, a, b, f)
       do i = 0, base%count - 1
         b = base%number(i)
@@ -512,20 +507,18 @@ contains
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(in) :: i, back
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
+    type(reduced_tables) :: state
     integer :: a, b, f, n, v
 
-    call open_all(handles, elements, reduced, state, fe, base, status)
+    call open_all(handles, elements, reduced, state, status)
     if (status /= table_open) return
-    b = base%number(i)
-    f = base%frame_ptr(i)
-    a = fe%first(b)
-    n = fe%first(b+1) - a
-    v = fe%velo_row(a)
-    associate (velo => state%triples%velo, rotation => state%configurations%conf(:,f:f+2), &
-               vectors => base%vectors(base%vector_ptr(i):))
+    b = state%base%number(i)
+    f = state%base%frame_ptr(i)
+    a = state%fe%first(b)
+    n = state%fe%first(b+1) - a
+    v = state%fe%velo_row(a)
+    associate (fe => state%fe, base => state%base, velo => state%triples%velo, rotation => state%configurations%conf(:,f:f+2), &
+               vectors => state%base%vectors(state%base%vector_ptr(i):))
       if (back == 0) then
         call project_back(base%modes(i), n, vectors, base%modal(i), fe%mass(a:), rotation, velo(:,v:), velo(:,v+n:))
       else

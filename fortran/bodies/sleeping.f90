@@ -4,6 +4,7 @@
 module sleeping
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
+  use connected_sets, only: connect, root_of
   use kind_numbers, only: obstacle_kind => body_obstacle, rigid_kind => body_rigid
   use state_tables, only: constraint_table, open_table
   use table_registry, only: table_open
@@ -176,24 +177,10 @@ contains
         two = con%slave(i)
         if (kind(one) == obstacle_kind .or. kind(two) == obstacle_kind) cycle
         if ((rest(one) < 0) .neqv. (rest(two) < 0)) cycle
-        one = root_of(root, one)
-        two = root_of(root, two)
-        root(max(one, two)) = min(one, two)
+        call connect(root, one, two)
       end do
     end associate
   end subroutine join_bodies
-
-  !> Root of the island of body `b`; shortens the way to it.
-  integer(i4) function root_of(root, b)
-    integer(i4), intent(inout) :: root(0:)
-    integer(i4), intent(in) :: b
-
-    root_of = b
-    do while (root(root_of) /= root_of)
-      root(root_of) = root(root(root_of))
-      root_of = root(root_of)
-    end do
-  end function root_of
 
   !> Marks as waking (`rest` = -2) the islands of sleeping bodies that are marked, or that a marked obstacle touches.
   !>

@@ -24,22 +24,26 @@ module support_stiffness
   integer(i4), parameter :: fixed = 1                                           !< of DirectionUpdate
   real(dp), parameter :: negligible = 1e-12_dp                                  !< weight below which a node is ignored
 
+  !> What springs in a matrix depend on.
+  type, extends(bodies_and_triples) :: support_tables
+    type(constraint_table) :: rows
+    type(finite_elements) :: fe
+    type(element_solver) :: matrix
+    type(springs) :: spring
+  end type support_tables
+
 contains
 
   !> Opens all tables for springs in a matrix.
-  subroutine open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
+  subroutine open_all(handles, constraints, elements, solver, supports, state, status)
     integer(i8), intent(in) :: handles(3), constraints, elements, solver, supports
-    type(bodies_and_triples), intent(out) :: state
-    type(constraint_table), intent(out) :: rows
-    type(finite_elements), intent(out) :: fe
-    type(element_solver), intent(out) :: matrix
-    type(springs), intent(out) :: spring
+    type(support_tables), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_elements(handles, elements, state, fe, status)
-    if (status == table_open) call open_table(constraints, rows, status)
-    if (status == table_open) call open_table(solver, matrix, status)
-    if (status == table_open) call open_table(supports, spring, status)
+    call open_elements(handles, elements, state%bodies_and_triples, state%fe, status)
+    if (status == table_open) call open_table(constraints, state%rows, status)
+    if (status == table_open) call open_table(solver, state%matrix, status)
+    if (status == table_open) call open_table(supports, state%spring, status)
   end subroutine open_all
 
   !> Adds springs, `factor` times as stiff as the stiffest node of the element, to the lower triangle of A.  Factor 0: no springs; their
@@ -52,19 +56,16 @@ contains
     real(dp), intent(in) :: factor
     integer(i4), intent(in) :: users
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: rows
-    type(finite_elements) :: fe
-    type(element_solver) :: matrix
-    type(springs) :: spring
+    type(support_tables) :: state
     integer :: b, e, i, n(8)
 
-    call open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
+    call open_all(handles, constraints, elements, solver, supports, state, status)
     if (status /= table_open) return
+    associate (rows => state%rows, fe => state%fe, matrix => state%matrix, spring => state%spring)
     ! all stiffnesses come from the matrix without springs
     do i = 0, users - 1
       b = place_of(matrix, rows%master(i))
-      if (b >= 0) call set_spring(factor, i, b, state, rows, fe, matrix, spring)
+      if (b >= 0) call set_spring(factor, i, b, state)
     end do
     if (factor <= 0) return
     do i = 0, users - 1
@@ -76,6 +77,7 @@ contains
       call add_spring(fe%element_size(e), n, rows%weights(:,1,i), spring%stiffness(i), &
                       rows%kind(i) == fixpnt .or. rows%kind(i) == velodir3, rows%direction(:,i), matrix)
     end do
+    end associate
   end subroutine add_supports
 
   !> Number of a body in this matrix, or -1.
@@ -88,17 +90,14 @@ contains
   end function place_of
 
   !> Sets stiffness and known velocity of the spring of constraint `i` at body number `b` of the matrix; no spring: stiffness 0.
-  subroutine set_spring(factor, i, b, state, rows, fe, matrix, spring)
+  subroutine set_spring(factor, i, b, state)
     real(dp), intent(in) :: factor
     integer, intent(in) :: i, b
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: rows
-    type(finite_elements), intent(in) :: fe
-    type(element_solver), intent(in) :: matrix
-    type(springs), intent(in) :: spring
+    type(support_tables), intent(inout) :: state
     real(dp) :: most, square
     integer :: a, e, j
 
+    associate (rows => state%rows, fe => state%fe, matrix => state%matrix, spring => state%spring)
     spring%stiffness(i) = 0
     if (factor <= 0 .or. .not. is_support(rows, i)) return
     e = state%bodies%element_ptr(rows%master(i)) + rows%element(1,i)
@@ -115,6 +114,7 @@ contains
     spring%known(:,i) = 0
     if (rows%kind(i) == velodir) spring%known(:,i) = rows%value(1,i)*rows%direction(:,i)
     if (rows%kind(i) == velodir3) spring%known(:,i) = matmul(rows%base(:,:,i), rows%value(:,i))
+    end associate
   end subroutine set_spring
 
   !> Whether constraint `i` holds a point of one body, or moves it along a direction fixed in space.
@@ -171,15 +171,12 @@ contains
     integer(i4), intent(in) :: users
     integer(i4), intent(inout) :: nonzero(1)
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: rows
-    type(finite_elements) :: fe
-    type(element_solver) :: matrix
-    type(springs) :: spring
+    type(support_tables) :: state
     integer :: a, b, e, i, n
 
-    call open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
+    call open_all(handles, constraints, elements, solver, supports, state, status)
     if (status /= table_open) return
+    associate (rows => state%rows, fe => state%fe, matrix => state%matrix, spring => state%spring)
     do i = 0, users - 1
       if (.not. spring%stiffness(i) > 0) cycle
       if (all(spring%known(:,i) == 0)) cycle
@@ -192,6 +189,7 @@ contains
         matrix%unknowns(:,n) = matrix%unknowns(:,n) + spring%stiffness(i)/step*rows%weights(a,1,i)*spring%known(:,i)
       end do
     end do
+    end associate
   end subroutine pull_supports
 
   !> Subtracts the spring forces from the reactions of supports; reads kind, base and U of constraints, writes R.

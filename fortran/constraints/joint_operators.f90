@@ -13,6 +13,12 @@ module joint_operators
 
   real(dp), parameter :: rounding = 1.0e-9_dp   !< relative to the velocities of its bodies: smaller velocities of a joint count as zero
 
+  !> What the relative velocities of constraints depend on.
+  type, extends(bodies_and_triples) :: joint_tables
+    type(constraint_table) :: con
+    type(finite_elements) :: fe
+  end type joint_tables
+
 contains
 
   !> Computes relative velocities H u of some of the user's constraints at the present configuration, in local components.
@@ -29,16 +35,14 @@ contains
     integer(i4), intent(in) :: rows(0:n-1)
     real(dp), intent(inout) :: velocity(3,0:n-1)
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
-    type(finite_elements) :: fe
+    type(joint_tables) :: state
     real(dp) :: terms
     integer(i4) :: k
 
-    call open_all(bodies, constraints, elements, state, con, fe, status)
+    call open_all(bodies, constraints, elements, state, status)
     if (status /= table_open) return
     do k = 0, n - 1
-      call find_velocity(state, con, fe, rows(k), .false., velocity(:,k), terms)
+      call find_velocity(state, rows(k), .false., velocity(:,k), terms)
     end do
   end subroutine joint_velocities
 
@@ -53,20 +57,18 @@ contains
     integer(i4), intent(in) :: rows(0:n-1)
     real(dp), intent(inout) :: coordinate(2,0:n-1)
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
-    type(finite_elements) :: fe
+    type(joint_tables) :: state
     real(dp) :: terms, velocity(3)
     integer(i4) :: i, k
 
-    call open_all(bodies, constraints, elements, state, con, fe, status)
+    call open_all(bodies, constraints, elements, state, status)
     if (status /= table_open) return
     do k = 0, n - 1
       i = rows(k)
-      call find_velocity(state, con, fe, i, .true., velocity, terms)
-      coordinate(1,k) = con%gap(i)
+      call find_velocity(state, i, .true., velocity, terms)
+      coordinate(1,k) = state%con%gap(i)
       coordinate(2,k) = velocity(3)
-      if (con%kind(i) == torsional) coordinate(2,k) = velocity(3)/con%length(i)
+      if (state%con%kind(i) == torsional) coordinate(2,k) = velocity(3)/state%con%length(i)
     end do
   end subroutine joint_rates
 
@@ -84,46 +86,40 @@ contains
     integer(i4), intent(in) :: users, nkind
     integer(i4), intent(in) :: asked(3,0:nkind-1), link(0:nkind-1)
     integer(i4), intent(out) :: treated, stopped, status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
-    type(finite_elements) :: fe
+    type(joint_tables) :: state
     real(dp) :: terms, velocity(3)
     integer(i4) :: i
 
     treated = 0
     stopped = 0
-    call open_all(bodies, constraints, elements, state, con, fe, status)
+    call open_all(bodies, constraints, elements, state, status)
     if (status /= table_open) return
     do i = 0, users - 1
-      if (con%start(i) == start_met) cycle
-      call find_velocity(state, con, fe, i, .false., velocity, terms)
-      if (con%start(i) == start_new) then
-        con%start(i) = merge(start_impact, start_met, norm2(asked(:,con%kind(i))*velocity) > rounding*terms)
+      if (state%con%start(i) == start_met) cycle
+      call find_velocity(state, i, .false., velocity, terms)
+      if (state%con%start(i) == start_new) then
+        state%con%start(i) = merge(start_impact, start_met, norm2(asked(:,state%con%kind(i))*velocity) > rounding*terms)
       else
-        if (link(con%kind(i)) /= 0) velocity(1) = con%gap(i)
-        con%value(:,i) = velocity
+        if (link(state%con%kind(i)) /= 0) velocity(1) = state%con%gap(i)
+        state%con%value(:,i) = velocity
       end if
-      if (con%start(i) /= start_met) treated = treated + 1
-      if (con%start(i) == start_impact) stopped = stopped + 1
+      if (state%con%start(i) /= start_met) treated = treated + 1
+      if (state%con%start(i) == start_impact) stopped = stopped + 1
     end do
   end subroutine examine_starts
 
-  subroutine open_all(bodies, constraints, elements, state, con, fe, status)
+  subroutine open_all(bodies, constraints, elements, state, status)
     integer(i8), intent(in) :: bodies(3), constraints, elements
-    type(bodies_and_triples), intent(out) :: state
-    type(constraint_table), intent(out) :: con
-    type(finite_elements), intent(out) :: fe
+    type(joint_tables), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_elements(bodies, elements, state, fe, status)
-    if (status == table_open) call open_table(constraints, con, status)
+    call open_elements(bodies, elements, state%bodies_and_triples, state%fe, status)
+    if (status == table_open) call open_table(constraints, state%con, status)
   end subroutine open_all
 
   !> Computes the relative velocity of constraint i, in local components.
-  subroutine find_velocity(state, con, fe, i, before, velocity, terms)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
+  subroutine find_velocity(state, i, before, velocity, terms)
+    type(joint_tables), intent(in) :: state
     integer(i4), intent(in) :: i
     logical, intent(in) :: before          !< from velocities at the start of the present step
     real(dp), intent(out) :: velocity(3)
@@ -131,8 +127,8 @@ contains
 
     velocity = 0.0_dp
     terms = 0.0_dp
-    call add(con%master(i), 1, con%master_point(:,i), 1.0_dp)
-    if (con%slave(i) >= 0) call add(con%slave(i), 2, con%slave_point(:,i), -1.0_dp)
+    call add(state%con%master(i), 1, state%con%master_point(:,i), 1.0_dp)
+    if (state%con%slave(i) >= 0) call add(state%con%slave(i), 2, state%con%slave_point(:,i), -1.0_dp)
 
   contains
 
@@ -144,7 +140,7 @@ contains
       real(dp) :: h(3,3,8), part(3)
       integer(i4) :: count, e, t(8)
 
-      call operator_of(state, con, fe, b, side, i, point, count, h, t)
+      call operator_of(state%bodies_and_triples, state%con, state%fe, b, side, i, point, count, h, t)
       do e = 1, count
         if (before) then
           part = sign*matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))

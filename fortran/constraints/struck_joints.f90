@@ -1,6 +1,7 @@
 !> Detection of joints that an impact of their bodies has reached.
 module struck_joints
   use kinds, only: dp, i4, i8
+  use connected_sets, only: connect, root_of
   use kind_numbers, only: contact => constraint_contact, obstacle => body_obstacle, fresh => joint_start_new, &
     struck => joint_start_struck
   use row_families, only: family_of
@@ -83,21 +84,21 @@ contains
       if (.not. is_known(a)) cycle
       if (con%slave(i) < 0 .or. all(abs(loc%rows%R(:,a)) <= 0.0_dp)) cycle
       if (body%kind(con%master(i)) == obstacle .or. body%kind(con%slave(i)) == obstacle) cycle
-      parent(root(con%master(i))) = root(con%slave(i))
+      call connect(parent, con%master(i), con%slave(i))
     end do
     reached = .false.
     do i = 0, last
-      if (hit(i) /= 0) reached(root(i)) = .true.
+      if (hit(i) /= 0) reached(root_of(parent, i)) = .true.
     end do
     do a = 0, n - 1
       i = loc%rows%order(a)
       if (.not. strikes(a)) cycle
-      if (body%kind(con%master(i)) /= obstacle) reached(root(con%master(i))) = .true.
+      if (body%kind(con%master(i)) /= obstacle) reached(root_of(parent, con%master(i))) = .true.
       if (con%slave(i) < 0) cycle
-      if (body%kind(con%slave(i)) /= obstacle) reached(root(con%slave(i))) = .true.
+      if (body%kind(con%slave(i)) /= obstacle) reached(root_of(parent, con%slave(i))) = .true.
     end do
     do i = 0, last
-      if (reached(root(i))) hit(i) = 1
+      if (reached(root_of(parent, i))) hit(i) = 1
     end do
 
   contains
@@ -119,16 +120,5 @@ contains
       if (con%kind(loc%rows%order(a)) /= contact .or. loc%rows%contact(a) >= 0) return
       strikes = loc%rows%R(3,a) > 0.0_dp .and. -loc%rows%V(3,a) > abs(loc%rows%B(3,a) - loc%rows%V(3,a))
     end function strikes
-
-    !> Representative of all bodies that are connected with body i.
-    integer(i4) function root(i)
-      integer(i4), intent(in) :: i
-
-      root = i
-      do while (parent(root) /= root)
-        parent(root) = parent(parent(root))
-        root = parent(root)
-      end do
-    end function root
   end subroutine spread_impacts
 end module struck_joints

@@ -6,7 +6,7 @@ module pair_sort
   use pair_search, only: pair_store, pair_list, piece
   implicit none
   private
-  public :: prepare_store, sort_pairs
+  public :: prepare_store, sort_pairs, order
 
   integer, parameter :: parallel_from = 4000
   integer, parameter :: least_shift = 11, most_groups = 512
@@ -345,6 +345,7 @@ contains
     end do
   end subroutine merge_halves
 
+  !> Puts the lesser one of two numbers first.
   pure subroutine order(one, two)
     integer(i4), intent(inout) :: one, two
     integer(i4) :: least

@@ -2,6 +2,8 @@
 !> All numbers count from zero.
 module mesh_connections
   use kinds, only: i4, i8
+  use connected_sets, only: connect
+  use pair_sort, only: order
   implicit none
   private
   public :: label_connected, group_incidences, list_neighbours, list_faces, find_equal_faces, place_corners
@@ -23,25 +25,6 @@ contains
     end do
     call number_components(parent, label)
   end subroutine label_connected
-
-  !> Connects two items.
-  pure subroutine connect(parent, one, two)
-    integer(i4), intent(inout) :: parent(0:)
-    integer(i4), intent(in) :: one, two
-    integer(i4) :: a, b
-
-    a = one
-    b = two
-    do while (parent(a) /= a)
-      parent(a) = parent(parent(a))
-      a = parent(a)
-    end do
-    do while (parent(b) /= b)
-      parent(b) = parent(parent(b))
-      b = parent(b)
-    end do
-    parent(max(a, b)) = min(a, b)
-  end subroutine connect
 
   !> Numbers components in the order of their first items.
   pure subroutine number_components(parent, label)
@@ -242,21 +225,12 @@ contains
   pure subroutine ascend(v)
     integer(i4), intent(inout) :: v(4)
 
-    call swap_unless_ascending(v(1), v(2))
-    call swap_unless_ascending(v(3), v(4))
-    call swap_unless_ascending(v(1), v(3))
-    call swap_unless_ascending(v(2), v(4))
-    call swap_unless_ascending(v(2), v(3))
+    call order(v(1), v(2))
+    call order(v(3), v(4))
+    call order(v(1), v(3))
+    call order(v(2), v(4))
+    call order(v(2), v(3))
   end subroutine ascend
-
-  elemental subroutine swap_unless_ascending(a, b)
-    integer(i4), intent(inout) :: a, b
-    integer(i4) :: least
-
-    least = min(a, b)
-    b = max(a, b)
-    a = least
-  end subroutine swap_unless_ascending
 
   !> Finds the position of every face corner's vertex in the vertex list of the face's primitive; `failed` is the number of the first
   !> corner whose vertex its primitive does not list, or -1.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -9,6 +10,8 @@ from ..solvers.auto import AutoSolver
 from . import checks
 from .checks import BadType, command
 from .solvers import Solver, _count, _outcome, _stored
+
+_columns = partial(checks.integer, minimum=0)
 
 
 def solver_and_duration(simulation, solver, duration) -> tuple[Any, Any]:
@@ -20,10 +23,6 @@ def solver_and_duration(simulation, solver, duration) -> tuple[Any, Any]:
     if simulation.automatic is None:
         simulation.automatic = AUTO_SOLVER()
     return simulation.automatic, solver
-
-
-def _columns(value, name: str) -> int:
-    return checks.integer(value, name, minimum=0)
 
 
 class AUTO_SOLVER(Solver):

@@ -90,9 +90,8 @@ def FIX_DIRECTION(
 
     Parameters
     ----------
-    body : BODY
-    point : tuple of 3
-        Referential point in or on the shape.
+    body, point
+        See FIX_POINT.
     direction : tuple of 3
         Spatial direction; with `body2` it is convected with `body`.
     body2, point2 : BODY, tuple of 3

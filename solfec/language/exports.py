@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 from ..errors import SolfecError
 from ..results import export, mbfcp, med, vtkhdf, xdmf
@@ -20,18 +21,14 @@ from .hints import Switch
 from .model import SOLFEC
 from .written import writes, writing
 
+Times: TypeAlias = float | Sequence[float]  # a tuple (t0, t1) is an interval
+Subset: TypeAlias = str | int | BODY | Sequence | None
 DEFAULT_ATTRIBUTES = ("DISP", "VELO", "REAC", "GAP")
 
 
 @command("XDMF_EXPORT")
 @writes
-def XDMF_EXPORT(
-    solfec: SOLFEC,
-    time: float | Sequence[float],
-    path: str,
-    subset: str | int | BODY | Sequence | None = None,
-    attributes: Sequence[str] | None = None,
-) -> None:
+def XDMF_EXPORT(solfec: SOLFEC, time: Times, path: str, subset: Subset = None, attributes: Sequence[str] | None = None) -> None:
     """Write results as XDMF with an HDF5 file (docs/language-running.md, XDMF_EXPORT).
 
     Parameters
@@ -49,20 +46,14 @@ def XDMF_EXPORT(
         'DISP', 'VELO', 'STRESS' of bodies, 'REAC', 'RELV', 'GAP', 'DAMAGE' of constraints; by default all but 'STRESS', 'RELV' and 'DAMAGE'.
     """
     attributes = _attributes(attributes)
-    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
+    simulation, time, path = _arguments(solfec, time, path)
     with writing(path):
         xdmf.write(path, _scenes(simulation, time, subset), attributes, _labels(simulation))
 
 
 @command("VTK_EXPORT")
 @writes
-def VTK_EXPORT(
-    solfec: SOLFEC,
-    time: float | Sequence[float],
-    path: str,
-    subset: str | int | BODY | Sequence | None = None,
-    attributes: Sequence[str] | None = None,
-) -> None:
+def VTK_EXPORT(solfec: SOLFEC, time: Times, path: str, subset: Subset = None, attributes: Sequence[str] | None = None) -> None:
     """Write results as one VTKHDF file, which ParaView and PyVista open.  Not in Solfec-1.0.
 
     Parameters
@@ -73,8 +64,7 @@ def VTK_EXPORT(
         File path; '.vtkhdf' is appended unless it ends so.
     """
     attributes = _attributes(attributes)
-    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
-    path += "" if path.endswith(".vtkhdf") else ".vtkhdf"
+    simulation, time, path = _arguments(solfec, time, path, ".vtkhdf")
     with writing(path):
         vtkhdf.write(path, _scenes(simulation, time, subset), attributes)
 
@@ -82,12 +72,7 @@ def VTK_EXPORT(
 @command("MED_EXPORT")
 @writes
 def MED_EXPORT(
-    solfec: SOLFEC,
-    time: float | Sequence[float],
-    path: str,
-    subset: str | int | BODY | Sequence | None = None,
-    attributes: Sequence[str] | None = None,
-    aster: Switch = "OFF",
+    solfec: SOLFEC, time: Times, path: str, subset: Subset = None, attributes: Sequence[str] | None = None, aster: Switch = "OFF"
 ) -> None:
     """Write meshes with groups and results as a MED file, which Salome and Code_Aster read.  Not in Solfec-1.0; needs the package medcoupling.
 
@@ -104,8 +89,7 @@ def MED_EXPORT(
     """
     attributes = _attributes(attributes, ("DISP", "VELO"), tuple(med.ATTRIBUTES))
     template = checks.switch(aster, "aster")
-    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
-    path += "" if path.endswith(".med") else ".med"
+    simulation, time, path = _arguments(solfec, time, path, ".med")
     try:
         with writing(path):
             files = med.write(path, _scenes(simulation, time, subset, med_model), attributes)
@@ -122,12 +106,7 @@ def MED_EXPORT(
 
 @command("SOLFEC_EXPORT")
 @writes
-def SOLFEC_EXPORT(
-    solfec: SOLFEC,
-    time: float | Sequence[float],
-    path: str,
-    subset: str | int | BODY | Sequence | None = None,
-) -> None:
+def SOLFEC_EXPORT(solfec: SOLFEC, time: Times, path: str, subset: Subset = None) -> None:
     """Write some frames as separate results, with the input file; `solfec` accepts the directory (docs/language-running.md, SOLFEC_EXPORT).
 
     Parameters
@@ -141,7 +120,7 @@ def SOLFEC_EXPORT(
     -----
     Figures of the solver are not copied.
     """
-    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
+    simulation, time, path = _arguments(solfec, time, path)
     with writing(path), _reader(simulation) as reader:
         numbers = _frames(reader, simulation, time)
         export.write_results(reader, numbers, path, _subset(subset, simulation, reader))
@@ -163,6 +142,12 @@ def MBFCP_EXPORT(solfec: SOLFEC, path: str) -> None:
     text = mbfcp.text_of(simulation.domain)
     with writing(path), open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def _arguments(solfec, time, path, ending: str = ""):
+    """Check what all exports of frames take; a path that does not end in `ending` gets it."""
+    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
+    return simulation, time, path if path.endswith(ending) else path + ending
 
 
 def _time(time):

@@ -16,7 +16,7 @@ from . import checks, session
 from .checks import BadType, BadValue, command
 from .fields import FIELD, field_labels
 from .handles import Handle, simulation_of
-from .hints import Member
+from .hints import Member, T
 from .legacy import surroundings
 from .unbuilt import not_built
 
@@ -233,6 +233,11 @@ def _surface_member(name: str, check: Callable[[Any, str], float], doc: str) -> 
     return Member(get, put, doc=doc)
 
 
+def _given(column: str, kind: Callable[[Any], T], doc: str, place: int | tuple[()] = ()) -> Member[T]:
+    """Make a member that stays as the command gave it: an entry of a column, made a `kind`."""
+    return Member(lambda self: kind(getattr(self._table, column)[..., self._id][place]), doc=doc)
+
+
 SLOPES = 10.0  # least stiffness of a whole bond, over the slope f^2/(2 G) with which it softens: its strength falls by a part of it
 
 
@@ -366,15 +371,8 @@ class SURFACE_MATERIAL(Handle):
     def __repr__(self):
         return f"SURFACE_MATERIAL(label={self.label!r}, model={self.model!r}, friction={self.friction:g})"
 
-    @property
-    def surf1(self) -> int:
-        """First surface identifier (the largest 32-bit integer: any)."""
-        return int(self._table.surface[0, self._id])
-
-    @property
-    def surf2(self) -> int:
-        """Second surface identifier (the largest 32-bit integer: any)."""
-        return int(self._table.surface[1, self._id])
+    surf1 = _given("surface", int, "First surface identifier (the largest 32-bit integer: any).", 0)
+    surf2 = _given("surface", int, "Second surface identifier (the largest 32-bit integer: any).", 1)
 
     @property
     def label(self) -> str:
@@ -409,20 +407,9 @@ class SURFACE_MATERIAL(Handle):
         """Normal strength of bonds; 0: there are none."""
         return self.cohesion if self.model == "COHESIVE" else 0.0
 
-    @property
-    def fs(self) -> float:
-        """Tangential strength of bonds; 0: there are none."""
-        return float(self._table.shear_strength[self._id])
-
-    @property
-    def Gf(self) -> float:
-        """Energy per area that breaks a bond when it opens."""
-        return float(self._table.fracture_energy[0, self._id])
-
-    @property
-    def Gs(self) -> float:
-        """Energy per area that breaks a bond when it slides."""
-        return float(self._table.fracture_energy[1, self._id])
+    fs = _given("shear_strength", float, "Tangential strength of bonds; 0: there are none.")
+    Gf = _given("fracture_energy", float, "Energy per area that breaks a bond when it opens.", 0)
+    Gs = _given("fracture_energy", float, "Energy per area that breaks a bond when it slides.", 1)
 
     @property
     def gap_aware(self) -> float | str:

@@ -229,21 +229,14 @@ def SLIDER(
 
     Parameters
     ----------
-    body, body2 : BODY, BODY or None
-        Two bodies, one of which may be an obstacle; None means space.
-    point, axis : tuple of 3
-        A point of the axis and its direction, of any length, in the present placement.
+    body, body2, point, axis, restitution, label, strength
+        See HINGE.
     limits : tuple of 2, optional
         Least and largest travel, which is zero at first; either may be infinite.
-    restitution : float
-        Of limits: rate after an impact over that before it, from 0 to 1.
     friction : float
         Largest force of dry friction.
     spring, damper, rest : float
         Force per travel and per rate, and the travel at which the spring is without force.
-    label : str, optional
-    strength : float
-        Force at the joint's point beyond which the joint breaks (default: infinity).
 
     Returns
     -------
@@ -263,13 +256,8 @@ def CYLINDRICAL(
 
     Parameters
     ----------
-    body, body2 : BODY, BODY or None
-        Two bodies, one of which may be an obstacle; None means space.
-    point, axis : tuple of 3
-        A point of the axis and its direction, of any length, in the present placement.
-    label : str, optional
-    strength : float
-        Force at the joint's point beyond which the joint breaks (default: infinity).
+    body, body2, point, axis, label, strength
+        See HINGE.
 
     Returns
     -------
@@ -292,16 +280,13 @@ def UNIVERSAL(
 
     Parameters
     ----------
-    body, body2 : BODY, BODY or None
-        Two bodies, one of which may be an obstacle; None means space.
+    body, body2, label, strength
+        See HINGE.
     point : tuple of 3
         Intersection of the axes, in the present placement.
     axis, axis2 : tuple of 3
         Axes of any length, square to each other in the present placement.  `body` carries `axis` and `body2` carries `axis2`; beside
         space, `axis` stays in space and `body` carries `axis2`.
-    label : str, optional
-    strength : float
-        Force at the joint's point beyond which the joint breaks (default: infinity).
 
     Returns
     -------
@@ -316,13 +301,8 @@ def WELD(body: BODY, body2: BODY | None, point: Vector, label: str | None = None
 
     Parameters
     ----------
-    body, body2 : BODY, BODY or None
-        Two bodies, one of which may be an obstacle; None means space.
-    point : tuple of 3
-        Place of the joint in the present placement.
-    label : str, optional
-    strength : float
-        Force at the joint's point beyond which the joint breaks (default: infinity).
+    body, body2, point, label, strength
+        See BALL.
 
     Returns
     -------
@@ -339,11 +319,10 @@ def DISTANCE(
 
     Parameters
     ----------
-    body, body2 : BODY, BODY or None
-        Two bodies, one of which may be an obstacle; None stands for space.
+    body, body2, label
+        See BALL.
     point, point2 : tuple of 3
         Ends of the rod on `body` and `body2`, in the present placement.
-    label : str, optional
     strength : float
         Tension beyond which the rod breaks (default: infinity).
 
@@ -470,15 +449,14 @@ def ROPE(
 
     Parameters
     ----------
-    body, body2 : BODY, BODY or None
-        Two bodies, one of which may be an obstacle; None stands for space.
+    body, body2, label
+        See BALL.
     point, point2 : tuple of 3
         Ends of the rope on `body` and `body2`, in the present placement.
     length : float, optional
         Of the rope, not below the present distance of its ends, which it is when omitted.
     restitution : float
         Speed at which a rope that has come tight throws its ends together, over that at which it came tight, from 0 to 1.
-    label : str, optional
     strength : float
         Tension beyond which the rope breaks (default: infinity).
 

@@ -24,8 +24,23 @@ from .automatic_solver import solver_and_duration
 from .bodies import BODY, CONSTRAINT
 from .checks import BadValue, command
 from .handles import Model
-from .hints import Switch
+from .hints import Member, Switch
 from .solvers import Solver, constraint_solver
+
+
+def _switch(name: str, doc: str, dynamic: bool | None = None, refused: str = "") -> Member[str]:
+    """Make a switch whose value the domain stores; analyses of the other kind refuse 'ON' unless `dynamic` is None."""
+
+    def get(self):
+        return checks.on_off(getattr(self._domain, name))
+
+    def put(self, value):
+        on = checks.switch(value, name)
+        if on and dynamic not in (None, self._domain.dynamic):
+            raise BadValue(f"'{name}' is for {refused}")
+        setattr(self._domain, name, on)
+
+    return Member(get, put, doc=doc)
 
 
 class SOLFEC(Model):
@@ -171,38 +186,18 @@ class SOLFEC(Model):
             )
         self._domain.step_kept = kept
 
-    @property
-    def exact_supports(self) -> str:
-        """'ON': quasi-static steps meet fixed points and prescribed velocities to round-off, whatever the solver's accuracy."""
-        return checks.on_off(self._domain.exact_supports)
-
-    @exact_supports.setter
-    def exact_supports(self, value: Switch) -> None:
-        exact = checks.switch(value, "exact_supports")
-        if exact and self._domain.dynamic:
-            raise BadValue("'exact_supports' is for quasi-static analyses; in dynamics solvers correct what they left in the step before")
-        self._domain.exact_supports = exact
-
-    @property
-    def joint_impacts(self) -> str:
-        """'ON': the first step of a joint whose points move stops them; 'OFF': their velocity changes its sign in every step, as in Solfec-1.0."""
-        return checks.on_off(self._domain.joint_impacts)
-
-    @joint_impacts.setter
-    def joint_impacts(self, value: Switch) -> None:
-        self._domain.joint_impacts = checks.switch(value, "joint_impacts")
-
-    @property
-    def joint_correction(self) -> str:
-        """'ON': every dynamic step ends with a correction that closes gaps of joints; 'OFF' (default): their points drift apart slowly."""
-        return checks.on_off(self._domain.joint_correction)
-
-    @joint_correction.setter
-    def joint_correction(self, value: Switch) -> None:
-        correct = checks.switch(value, "joint_correction")
-        if correct and not self._domain.dynamic:
-            raise BadValue("'joint_correction' is for dynamics; quasi-static supports are met exactly")
-        self._domain.joint_correction = correct
+    exact_supports = _switch(
+        "exact_supports", "'ON': quasi-static steps meet fixed points and prescribed velocities to round-off, whatever the solver's accuracy.",
+        dynamic=False, refused="quasi-static analyses; in dynamics solvers correct what they left in the step before",
+    )  # fmt: skip
+    joint_impacts = _switch(
+        "joint_impacts",
+        "'ON': the first step of a joint whose points move stops them; 'OFF': their velocity changes its sign in every step, as in Solfec-1.0.",
+    )
+    joint_correction = _switch(
+        "joint_correction", "'ON': every dynamic step ends with a correction that closes gaps of joints; 'OFF' (default): their points drift apart slowly.",
+        dynamic=True, refused="dynamics; quasi-static supports are met exactly",
+    )  # fmt: skip
 
     @property
     def sleeping(self) -> str | float | tuple[float, int]:

@@ -85,10 +85,8 @@ def SET_VELOCITY(body: BODY, point: Vector, direction: Vector, value: float | TI
 
     Parameters
     ----------
-    body : BODY
-    point : tuple of 3
-        Referential point in or on the shape.
-    direction : tuple of 3
+    body, point, direction
+        See SET_DISPLACEMENT.
     value : float or TIME_SERIES
         Velocity at the end of every step.
 
@@ -105,10 +103,8 @@ def SET_ACCELERATION(body: BODY, point: Vector, direction: Vector, tms: TIME_SER
 
     Parameters
     ----------
-    body : BODY
-    point : tuple of 3
-        Referential point in or on the shape.
-    direction : tuple of 3
+    body, point, direction
+        See SET_DISPLACEMENT.
     tms : TIME_SERIES
         History of acceleration; its integral from the first time on is prescribed as a velocity.
 
@@ -125,9 +121,8 @@ def SET_DISPLACEMENT3(body: BODY, point: Vector, base: Numbers, tms: Sequence[TI
 
     Parameters
     ----------
-    body : BODY
-    point : tuple of 3
-        Referential point in or on the shape.
+    body, point
+        See SET_DISPLACEMENT.
     base : tuple of 9
         Three concatenated directions.
     tms : tuple of 3 TIME_SERIES
@@ -146,11 +141,8 @@ def SET_VELOCITY3(body: BODY, point: Vector, base: Numbers, tms: Sequence[float 
 
     Parameters
     ----------
-    body : BODY
-    point : tuple of 3
-        Referential point in or on the shape.
-    base : tuple of 9
-        Three concatenated directions.
+    body, point, base
+        See SET_DISPLACEMENT3.
     tms : tuple of 3 TIME_SERIES or float
         Velocities at the end of every step.
 
@@ -167,11 +159,8 @@ def SET_ACCELERATION3(body: BODY, point: Vector, base: Numbers, tms: Sequence[TI
 
     Parameters
     ----------
-    body : BODY
-    point : tuple of 3
-        Referential point in or on the shape.
-    base : tuple of 9
-        Three concatenated directions.
+    body, point, base
+        See SET_DISPLACEMENT3.
     tms : tuple of 3 TIME_SERIES
         Histories of acceleration.
 

@@ -131,9 +131,8 @@ def VELOCITY(body: BODY, point: Vector) -> tuple[float, ...]:
 
     Parameters
     ----------
-    body : BODY
-    point : tuple of 3
-        Referential point; for finite elements within the mesh.
+    body, point
+        See DISPLACEMENT.
 
     Returns
     -------
@@ -149,9 +148,8 @@ def STRESS(body: BODY, point: Vector) -> tuple[float, ...]:
 
     Parameters
     ----------
-    body : BODY
-    point : tuple of 3
-        Referential point; for finite elements within the mesh.
+    body, point
+        See DISPLACEMENT.
 
     Returns
     -------

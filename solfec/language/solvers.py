@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal
 
 from ..solvers.auto import AcceleratedGaussSeidel
@@ -16,6 +17,7 @@ from .hints import Member, Switch, T
 
 DIAGONAL_SOLVERS = tuple(DiagonalSolver.__members__)
 FAILURES = ("CONTINUE", "EXIT", "CALLBACK")
+_count = partial(checks.integer, minimum=1)
 
 
 class Solver(Members):
@@ -95,10 +97,6 @@ def _recorded() -> Member[Any]:
             self._solver.itershist = None
 
     return Member(get, put, doc="Iterations of all solutions since this member was set 'ON'; None when nothing was recorded.")
-
-
-def _count(value, name: str) -> int:
-    return checks.integer(value, name, minimum=1)
 
 
 class GAUSS_SEIDEL_SOLVER(Solver):

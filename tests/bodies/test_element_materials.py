@@ -4,26 +4,7 @@ import numpy as np
 import pytest
 from unit_cube import CUBE
 
-from solfec import (
-    APPLY_BULKMAT,
-    AUTO_SOLVER,
-    BODY,
-    BODY_CHARS,
-    BULK_MATERIAL,
-    BYLABEL,
-    DISPLACEMENT,
-    FIELD,
-    FIX_DIRECTION,
-    GAUSS_SEIDEL_SOLVER,
-    GRAVITY,
-    HEX,
-    MESH,
-    PRESSURE,
-    RUN,
-    SOLFEC,
-    SPHERE,
-    STRESS,
-)
+import solfec as s
 from solfec.bodies import motion
 from solfec.bodies.finite_elements import compiled
 from solfec.domain import Domain
@@ -37,20 +18,20 @@ pytestmark = pytest.mark.usefixtures("fresh_session")
 
 def two_part_mesh():
     """Four hexahedra one upon another, 0.25 high; volume identifiers 1, 1, 2, 2."""
-    nodes, elements, surfaces = HEX(CUBE, 1, 1, 4, 1, [1, 2, 3, 4, 5, 6]).get_data()
+    nodes, elements, surfaces = s.HEX(CUBE, 1, 1, 4, 1, [1, 2, 3, 4, 5, 6]).get_data()
     heights = [sum(nodes[3 * n + 2] for n in elements[k + 1 : k + 9]) / 8 for k in range(0, 40, 10)]
     for k, height in zip(range(0, 40, 10), heights):
         elements[k + 9] = 1 if height < 0.5 else 2
-    return MESH(nodes, elements, surfaces)
+    return s.MESH(nodes, elements, surfaces)
 
 
 def bar(tmp_path, analysis="QUASI_STATIC", step=0.1, name="bar", **options):
-    model = SOLFEC(analysis, step, str(tmp_path / name))
+    model = s.SOLFEC(analysis, step, str(tmp_path / name))
     model.verbose = "OFF"
-    soft = BULK_MATERIAL(model, label="soft", young=1e4, poisson=0.0, density=10.0)
-    hard = BULK_MATERIAL(model, label="hard", young=4e4, poisson=0.0, density=30.0)
-    body = BODY(model, "FINITE_ELEMENT", two_part_mesh(), soft, **options)
-    APPLY_BULKMAT(model, body, 2, "hard")
+    soft = s.BULK_MATERIAL(model, label="soft", young=1e4, poisson=0.0, density=10.0)
+    hard = s.BULK_MATERIAL(model, label="hard", young=4e4, poisson=0.0, density=30.0)
+    body = s.BODY(model, "FINITE_ELEMENT", two_part_mesh(), soft, **options)
+    s.APPLY_BULKMAT(model, body, 2, "hard")
     return model, body, soft, hard
 
 
@@ -58,15 +39,15 @@ def test_a_bar_of_two_materials_is_two_springs_in_a_row(tmp_path):
     model, body, _, hard = bar(tmp_path, form="BC")
     for x in (0, 1):
         for y in (0, 1):
-            FIX_DIRECTION(body, (x, y, 0), (0, 0, 1))
-    PRESSURE(body, 6, 2.0)
-    RUN(model, AUTO_SOLVER(1e-11), 2.0)
-    assert DISPLACEMENT(body, (0.5, 0.5, 0.5))[2] == pytest.approx(2.0 * 0.5 / 1e4, rel=1e-6)
-    assert DISPLACEMENT(body, (0.5, 0.5, 1.0))[2] == pytest.approx(2.0 * 0.5 / 1e4 + 2.0 * 0.5 / 4e4, rel=1e-6)
-    assert STRESS(body, (0.5, 0.5, 0.2))[2] == pytest.approx(2.0, rel=1e-3)
-    assert STRESS(body, (0.5, 0.5, 0.9))[2] == pytest.approx(2.0, rel=1e-3)
+            s.FIX_DIRECTION(body, (x, y, 0), (0, 0, 1))
+    s.PRESSURE(body, 6, 2.0)
+    s.RUN(model, s.AUTO_SOLVER(1e-11), 2.0)
+    assert s.DISPLACEMENT(body, (0.5, 0.5, 0.5))[2] == pytest.approx(2.0 * 0.5 / 1e4, rel=1e-6)
+    assert s.DISPLACEMENT(body, (0.5, 0.5, 1.0))[2] == pytest.approx(2.0 * 0.5 / 1e4 + 2.0 * 0.5 / 4e4, rel=1e-6)
+    assert s.STRESS(body, (0.5, 0.5, 0.2))[2] == pytest.approx(2.0, rel=1e-3)
+    assert s.STRESS(body, (0.5, 0.5, 0.9))[2] == pytest.approx(2.0, rel=1e-3)
     hard.young = 8e4  # members of materials keep their hold of elements
-    assert STRESS(body, (0.5, 0.5, 0.9))[2] == pytest.approx(4.0, rel=1e-3)
+    assert s.STRESS(body, (0.5, 0.5, 0.9))[2] == pytest.approx(4.0, rel=1e-3)
 
 
 def test_masses_and_the_critical_step_are_those_of_the_elements(tmp_path):
@@ -92,12 +73,12 @@ def test_weight_follows_the_elements_and_characteristics_do_not_change_the_motio
     for name in ("plain", "told"):
         model, body, _, _ = bar(tmp_path, "DYNAMIC", 1e-3, name)
         if name == "told":
-            BODY_CHARS(body, 77.0, 2.0, (0.1, 0.2, 0.3), (1, 0, 0, 0, 2, 0, 0, 0, 2.5))
+            s.BODY_CHARS(body, 77.0, 2.0, (0.1, 0.2, 0.3), (1, 0, 0, 0, 2, 0, 0, 0, 2.5))
             assert (body.mass, body.volume, body.center) == (77.0, 2.0, (0.1, 0.2, 0.3))
             assert body.tensor[::4] == (1, 2, 2.5)
-        GRAVITY(model, (0, 0, -10))
-        RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 10), 0.01)
-        assert DISPLACEMENT(body, (0, 0, 0))[2] == pytest.approx(-0.5 * 10 * 0.01**2, rel=1e-9)
+        s.GRAVITY(model, (0, 0, -10))
+        s.RUN(model, s.GAUSS_SEIDEL_SOLVER(1e-6, 10), 0.01)
+        assert s.DISPLACEMENT(body, (0, 0, 0))[2] == pytest.approx(-0.5 * 10 * 0.01**2, rel=1e-9)
         paths.append(body.conf)
     assert paths[0] == paths[1]
 
@@ -105,9 +86,9 @@ def test_weight_follows_the_elements_and_characteristics_do_not_change_the_motio
 @pytest.mark.parametrize("empty", [False, True])
 def test_materials_of_elements_come_back_from_results(tmp_path, empty):
     model, body, _, _ = bar(tmp_path, "DYNAMIC", 1e-4)
-    GRAVITY(model, (0, 0, -10))
+    s.GRAVITY(model, (0, 0, -10))
     body.velo = [0.1 * k for k in range(len(body.velo))]
-    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 10), 1e-3)
+    s.RUN(model, s.GAUSS_SEIDEL_SOLVER(1e-6, 10), 1e-3)
     path = str(tmp_path / "bar")
     session.current().close()
     again = Domain(1e-4)
@@ -116,44 +97,44 @@ def test_materials_of_elements_come_back_from_results(tmp_path, empty):
     with ResultsReader(path) as reader:
         reader.load(again, len(reader.times) - 1)
     for point in ((0.5, 0.5, 0.3), (0.5, 0.5, 0.9)):
-        assert again.points.stress(1, point)[2] == pytest.approx(STRESS(body, point)[2], rel=1e-12)
+        assert again.points.stress(1, point)[2] == pytest.approx(s.STRESS(body, point)[2], rel=1e-12)
     with ResultsReader(path) as reader:
         _, stress = reader.history([(1, (0.5, 0.5, 0.9), "SZ")])
-    assert stress[-1] == pytest.approx(STRESS(body, (0.5, 0.5, 0.9))[2], rel=1e-12)
+    assert stress[-1] == pytest.approx(s.STRESS(body, (0.5, 0.5, 0.9))[2], rel=1e-12)
 
 
 def test_wrong_uses_are_refused(tmp_path):
     model, body, soft, hard = bar(tmp_path)
     with pytest.raises(ValueError, match=r"no element of body 1 has the volume identifier 9 \(there are 1, 2\)"):
-        APPLY_BULKMAT(model, body, 9, hard)
+        s.APPLY_BULKMAT(model, body, 9, hard)
     with pytest.raises(TypeError, match="no bulk material labelled 'steel'"):
-        APPLY_BULKMAT(model, body, 1, "steel")
-    rigid = BODY(model, "RIGID", SPHERE((5, 5, 5), 1, 1, 1), soft)
+        s.APPLY_BULKMAT(model, body, 1, "steel")
+    rigid = s.BODY(model, "RIGID", s.SPHERE((5, 5, 5), 1, 1, 1), soft)
     with pytest.warns(SolfecWarning, match="body 2 is RIGID, nothing changes"):
-        APPLY_BULKMAT(model, rigid, 1, hard)
-    field = FIELD(model, lambda x, y, z, t: x, "heat")
+        s.APPLY_BULKMAT(model, rigid, 1, hard)
+    field = s.FIELD(model, lambda x, y, z, t: x, "heat")
     with pytest.warns(SolfecWarning, match="model 'KIRCHHOFF' depends on no fields"):
-        warm = BULK_MATERIAL(model, fields=[field])
+        warm = s.BULK_MATERIAL(model, fields=[field])
     with pytest.raises(ValueError, match="must have the fields of the body's material"):
-        APPLY_BULKMAT(model, body, 1, warm)
+        s.APPLY_BULKMAT(model, body, 1, warm)
     with pytest.raises(ValueError, match="depends on 4 'fields', not 0"):
-        BULK_MATERIAL(model, "TSANG_MARSDEN")
+        s.BULK_MATERIAL(model, "TSANG_MARSDEN")
     with pytest.raises(NotBuiltYet, match="TSANG_MARSDEN"):
-        BULK_MATERIAL(model, "TSANG_MARSDEN", fields=["heat"] * 4)
+        s.BULK_MATERIAL(model, "TSANG_MARSDEN", fields=["heat"] * 4)
     with pytest.raises(TypeError, match="no field labelled 'cold'"):
-        BULK_MATERIAL(model, fields=["cold"])
-    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 10), 0.1)
+        s.BULK_MATERIAL(model, fields=["cold"])
+    s.RUN(model, s.GAUSS_SEIDEL_SOLVER(1e-6, 10), 0.1)
     with pytest.raises(ValueError, match="before RUN only"):
-        APPLY_BULKMAT(model, body, 1, hard)
+        s.APPLY_BULKMAT(model, body, 1, hard)
 
 
 def test_fields_are_found_by_label_and_replaced(tmp_path):
-    model = SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "fields"))
-    one = FIELD(model, lambda a, b, x, y, z, t: a + b * x + t, data=(1.0, 2.0))
-    assert one.label == "FIELD_0" and BYLABEL(model, "FIELD", "FIELD_0") == one and BYLABEL(model, "FIELD", "x") is None
+    model = s.SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "fields"))
+    one = s.FIELD(model, lambda a, b, x, y, z, t: a + b * x + t, data=(1.0, 2.0))
+    assert one.label == "FIELD_0" and s.BYLABEL(model, "FIELD", "FIELD_0") == one and s.BYLABEL(model, "FIELD", "x") is None
     function = model._simulation.fields["FIELD_0"]
     assert function(3.0, 0.0, 0.0, 0.5) == 7.5
-    FIELD(model, filed_callback=lambda data, x, y, z, t: data, label="FIELD_0", data=4.0)
+    s.FIELD(model, filed_callback=lambda data, x, y, z, t: data, label="FIELD_0", data=4.0)
     assert model._simulation.fields["FIELD_0"](0, 0, 0, 0) == 4.0
     with pytest.raises(TypeError):
-        FIELD(model, 3.0)
+        s.FIELD(model, 3.0)

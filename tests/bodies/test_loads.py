@@ -27,20 +27,15 @@ def kicked(model, time=0.0, step=1e-6):
     return model.bodies.triples.force
 
 
-def test_eccentric_spatial_force_makes_a_moment_in_the_body_frame(model):
+@pytest.mark.parametrize(
+    ("kind", "point", "direction", "spatial"), [("SPATIAL", (1, 0, 0), (3, 0, 0), (5, 0, 0)), ("CONVECTED", (0, 1, 0), (1, 0, 0), (0, 5, 0))]
+)
+def test_eccentric_forces_make_moments_in_the_body_frame_and_convected_ones_turn_with_it(model, kind, point, direction, spatial):
     model.conf()[:, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # by 90 degrees about z
-    model.loads.add_force(0, "SPATIAL", (1, 0, 0), (3, 0, 0), 5.0)
+    model.loads.add_force(0, kind, point, direction, 5.0)
     force = kicked(model)
     np.testing.assert_allclose(force[:, 0], (0, 0, -5), atol=1e-15)
-    np.testing.assert_allclose(force[:, 1], (5, 0, 0), atol=1e-15)
-
-
-def test_convected_force_turns_with_a_rigid_body(model):
-    model.conf()[:, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
-    model.loads.add_force(0, "CONVECTED", (0, 1, 0), (1, 0, 0), 5.0)
-    force = kicked(model)
-    np.testing.assert_allclose(force[:, 0], (0, 0, -5), atol=1e-15)
-    np.testing.assert_allclose(force[:, 1], (0, 5, 0), atol=1e-15)
+    np.testing.assert_allclose(force[:, 1], spatial, atol=1e-15)
 
 
 def test_torques_in_space_and_in_the_body(model):

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from hypothesis import strategies as st
 
 from solfec.bodies.finite_elements import FiniteElementMesh
 from solfec.bodies.table import BodyKind, BodyTable
@@ -27,6 +28,13 @@ from solfec.shapes.rest_adjacency import adjoin_overlapping
 from solfec.shapes.sphere import Sphere
 
 DATA = Path(__file__).parent.parent / "data" / "contact"
+#: Draws of a seed and of the limits of sparsification.
+LIMITS = {
+    "seed": st.integers(0, 2**32 - 1),
+    "threshold": st.sampled_from((0.0, 0.01, 0.3, 1.0)),
+    "min_area": st.sampled_from((0.0, 0.1)),
+    "min_distance": st.sampled_from((0.0, 1e-6, 0.05, 0.4)),
+}
 BOX_FACES = ((0, 3, 2, 1), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (4, 5, 6, 7))
 
 

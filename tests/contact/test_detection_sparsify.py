@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from detection_models import Model, box, mesh_box, tabulated
+from detection_models import LIMITS, Model, box, mesh_box, tabulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -111,13 +111,7 @@ def as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distanc
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    threshold=st.sampled_from((0.0, 0.01, 0.3, 1.0)),
-    min_area=st.sampled_from((0.0, 0.1)),
-    min_distance=st.sampled_from((0.0, 1e-6, 0.05, 0.4)),
-    within=st.integers(0, 1),
-)
+@given(**LIMITS, within=st.integers(0, 1))
 def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance, within):
     rng = np.random.default_rng(seed)
     bodies, per_body = 4, 5

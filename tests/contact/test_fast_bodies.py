@@ -7,26 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    ELLIP,
-    GAUSS_SEIDEL_SOLVER,
-    GRAVITY,
-    HEX,
-    HULL,
-    INITIAL_VELOCITY,
-    NEWTON_SOLVER,
-    ROTATE,
-    RUN,
-    SOLFEC,
-    SPHERE,
-    SURFACE_MATERIAL,
-    TRANSLATE,
-)
+import solfec as s
 
-SOLVERS = {"AUTO": lambda: AUTO_SOLVER(1e-10), "NEWTON": lambda: NEWTON_SOLVER(1e-16, 200), "GS": lambda: GAUSS_SEIDEL_SOLVER(1e-12, 5000)}
+SOLVERS = {"AUTO": lambda: s.AUTO_SOLVER(1e-10), "NEWTON": lambda: s.NEWTON_SOLVER(1e-16, 200), "GS": lambda: s.GAUSS_SEIDEL_SOLVER(1e-12, 5000)}
 SIZE = 0.1
 
 
@@ -36,25 +19,25 @@ def corners(low, high):
 
 
 def box(low, high):
-    return HULL(corners(low, high), 1, 1)
+    return s.HULL(corners(low, high), 1, 1)
 
 
 def shape(kind, z=0.1):
     """Return a shape of size 0.1 about (0, 0, z), and the name of its kind for BODY."""
     if kind == "sphere":
-        return SPHERE((0, 0, z), SIZE / 2, 1, 1), "RIGID"
+        return s.SPHERE((0, 0, z), SIZE / 2, 1, 1), "RIGID"
     if kind == "ellipsoid":
-        return ELLIP((0, 0, z), (0.4 * SIZE, 0.3 * SIZE, SIZE / 2), 1, 1), "RIGID"
+        return s.ELLIP((0, 0, z), (0.4 * SIZE, 0.3 * SIZE, SIZE / 2), 1, 1), "RIGID"
     low, high = (-SIZE / 2, -SIZE / 2, z - SIZE / 2), (SIZE / 2, SIZE / 2, z + SIZE / 2)
     if kind == "mesh":
-        return HEX(corners(low, high), 1, 1, 1, 1, [1] * 6), "FINITE_ELEMENT"
+        return s.HEX(corners(low, high), 1, 1, 1, 1, [1] * 6), "FINITE_ELEMENT"
     return box(low, high), "PSEUDO_RIGID" if kind == "pseudo-rigid" else "RIGID"
 
 
 def model(step, friction=0.0, restitution=0.0):
-    made = SOLFEC("DYNAMIC", step, contacts="MANIFOLD")
-    SURFACE_MATERIAL(made, model="SIGNORINI_COULOMB", friction=friction, restitution=restitution)
-    return made, BULK_MATERIAL(made, "KIRCHHOFF", young=1e7, poisson=0.25, density=1e3)
+    made = s.SOLFEC("DYNAMIC", step, contacts="MANIFOLD")
+    s.SURFACE_MATERIAL(made, model="SIGNORINI_COULOMB", friction=friction, restitution=restitution)
+    return made, s.BULK_MATERIAL(made, "KIRCHHOFF", young=1e7, poisson=0.25, density=1e3)
 
 
 def lowest(body):
@@ -69,13 +52,13 @@ def lowest(body):
 @pytest.mark.parametrize("kind", ["sphere", "ellipsoid", "box", "pseudo-rigid"])
 def test_a_fast_body_stops_at_the_surface_of_a_thin_plate(kind, speed, solver):
     made, bulk = model(1e-3)
-    BODY(made, "OBSTACLE", box((-1, -1, -0.001), (1, 1, 0)), bulk)
+    s.BODY(made, "OBSTACLE", box((-1, -1, -0.001), (1, 1, 0)), bulk)
     own, name = shape(kind)
-    body = BODY(made, name, own, bulk)
-    INITIAL_VELOCITY(body, (0, 0, -speed), (0, 0, 0))
+    body = s.BODY(made, name, own, bulk)
+    s.INITIAL_VELOCITY(body, (0, 0, -speed), (0, 0, 0))
     least = []
     while made.time < 0.03:
-        RUN(made, SOLVERS[solver](), 1e-3)
+        s.RUN(made, SOLVERS[solver](), 1e-3)
         least.append(lowest(body))
     if kind == "pseudo-rigid":  # it springs back, and never passes the plate
         assert min(least) > -0.5 * speed * 1e-3 and body.velo[-1] > 0.0
@@ -87,13 +70,13 @@ def test_a_fast_body_stops_at_the_surface_of_a_thin_plate(kind, speed, solver):
 
 def test_a_fast_mesh_does_not_sink_into_what_it_hits():
     made, bulk = model(1e-5)
-    BODY(made, "OBSTACLE", box((-1, -1, -0.0001), (1, 1, 0)), bulk)
+    s.BODY(made, "OBSTACLE", box((-1, -1, -0.0001), (1, 1, 0)), bulk)
     own, name = shape("mesh")
-    body = BODY(made, name, own, bulk)
-    INITIAL_VELOCITY(body, (0, 0, -100), (0, 0, 0))  # a margin of 1 mm in one step
+    body = s.BODY(made, name, own, bulk)
+    s.INITIAL_VELOCITY(body, (0, 0, -100), (0, 0, 0))  # a margin of 1 mm in one step
     least = []
     for _ in range(70):
-        RUN(made, AUTO_SOLVER(1e-10), 1e-5)
+        s.RUN(made, s.AUTO_SOLVER(1e-10), 1e-5)
         least.append(lowest(body))
     assert -1e-6 < min(least) < 1e-4
 
@@ -101,10 +84,10 @@ def test_a_fast_mesh_does_not_sink_into_what_it_hits():
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_two_fast_balls_meet_as_theory_says(restitution):
     made, bulk = model(1e-3, restitution=restitution)
-    balls = [BODY(made, "RIGID", SPHERE((x, 0, 0), 0.01, 1, 1), bulk) for x in (0.0, 0.5)]
-    INITIAL_VELOCITY(balls[0], (40, 0, 0), (0, 0, 0))  # two diameters within a step
-    INITIAL_VELOCITY(balls[1], (-40, 0, 0), (0, 0, 0))
-    RUN(made, AUTO_SOLVER(1e-12), 0.02)
+    balls = [s.BODY(made, "RIGID", s.SPHERE((x, 0, 0), 0.01, 1, 1), bulk) for x in (0.0, 0.5)]
+    s.INITIAL_VELOCITY(balls[0], (40, 0, 0), (0, 0, 0))  # two diameters within a step
+    s.INITIAL_VELOCITY(balls[1], (-40, 0, 0), (0, 0, 0))
+    s.RUN(made, s.AUTO_SOLVER(1e-12), 0.02)
     assert balls[1].velo[3] == pytest.approx(40 * restitution, abs=1e-6)
     assert balls[0].velo[3] == pytest.approx(-40 * restitution, abs=1e-6)
 
@@ -113,10 +96,10 @@ def test_a_spinning_rod_hits_a_wall_with_its_tip():
     """The tip moves by 20 mm within a step; the rod's centre does not move."""
     made, bulk = model(1e-3)
     wall = box((0.3, 0.5, -0.1), (0.31, 0.9, 0.1))  # reached by no part of the rod but one within 0.1 of its tips
-    BODY(made, "OBSTACLE", wall, bulk)
-    rod = BODY(made, "RIGID", box((-0.01, -0.6, -0.01), (0.01, 0.6, 0.01)), bulk)
-    INITIAL_VELOCITY(rod, (0, 0, 0), (0, 0, -30))
-    RUN(made, AUTO_SOLVER(1e-10), 0.1)
+    s.BODY(made, "OBSTACLE", wall, bulk)
+    rod = s.BODY(made, "RIGID", box((-0.01, -0.6, -0.01), (0.01, 0.6, 0.01)), bulk)
+    s.INITIAL_VELOCITY(rod, (0, 0, 0), (0, 0, -30))
+    s.RUN(made, s.AUTO_SOLVER(1e-10), 0.1)
     assert abs(rod.velo[2]) < 20 or rod.velo[3] < -1.0
 
 
@@ -133,28 +116,28 @@ def test_free_flight_past_a_body_is_not_disturbed(kind, angle, distance, speed, 
     """However near, and fast, a body flies past another one, unless they meet."""
     made, bulk = model(1e-3, friction=0.3)
     own, name = shape(kind, z=0.0)
-    ROTATE(own, (0, 0, 0), (*tilt[:2], tilt[2] + 2.0), 57.0)
+    s.ROTATE(own, (0, 0, 0), (*tilt[:2], tilt[2] + 2.0), 57.0)
     # all of it stays within this radius of its centre, which passes the obstacle at a greater distance
     radius = distance * (1 if kind in ("sphere", "ellipsoid") else 3**0.5) * SIZE / 2
     obstacle = box((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2))
-    BODY(made, "OBSTACLE", obstacle, bulk)
+    s.BODY(made, "OBSTACLE", obstacle, bulk)
     z = 0.2 + radius
     x = -1.0 - begin * speed * 1e-3
-    TRANSLATE(own, (x * cos(angle), x * sin(angle), z))
-    body = BODY(made, name, own, bulk)
-    INITIAL_VELOCITY(body, (speed * cos(angle), speed * sin(angle), 0), (0, 0, 0))
+    s.TRANSLATE(own, (x * cos(angle), x * sin(angle), z))
+    body = s.BODY(made, name, own, bulk)
+    s.INITIAL_VELOCITY(body, (speed * cos(angle), speed * sin(angle), 0), (0, 0, 0))
     before = list(body.velo)
-    RUN(made, AUTO_SOLVER(1e-10), 2.2 / speed)
+    s.RUN(made, s.AUTO_SOLVER(1e-10), 2.2 / speed)
     assert list(body.velo) == before
 
 
 def test_a_box_that_slides_fast_over_flush_tiles_meets_no_wall():
     made, bulk = model(1e-3)
     for k in range(20):
-        BODY(made, "OBSTACLE", box((0.2 * k, -0.5, -0.1), (0.2 * k + 0.2, 0.5, 0)), bulk)
-    slider = BODY(made, "RIGID", box((0.03, -0.05, 0), (0.13, 0.05, 0.1)), bulk)
-    INITIAL_VELOCITY(slider, (30, 0, 0), (0, 0, 0))
-    RUN(made, AUTO_SOLVER(1e-10), 0.1)
+        s.BODY(made, "OBSTACLE", box((0.2 * k, -0.5, -0.1), (0.2 * k + 0.2, 0.5, 0)), bulk)
+    slider = s.BODY(made, "RIGID", box((0.03, -0.05, 0), (0.13, 0.05, 0.1)), bulk)
+    s.INITIAL_VELOCITY(slider, (30, 0, 0), (0, 0, 0))
+    s.RUN(made, s.AUTO_SOLVER(1e-10), 0.1)
     assert slider.velo[3] == pytest.approx(30.0, abs=1e-9)
     assert slider.conf[-1] == pytest.approx(0.05, abs=1e-9)
 
@@ -162,13 +145,13 @@ def test_a_box_that_slides_fast_over_flush_tiles_meets_no_wall():
 def test_contacts_exist_as_soon_as_the_next_step_may_need_them():
     """What moves by less than half its margin is in contact within the margin; what is faster, before it hits."""
     made, bulk = model(1e-3)
-    BODY(made, "OBSTACLE", box((-1, -1, -1), (1, 1, 0)), bulk)
-    body = BODY(made, "RIGID", box((0, 0, 0.01), (0.1, 0.1, 0.11)), bulk)
-    INITIAL_VELOCITY(body, (0, 0, -0.4), (0, 0, 0))
-    RUN(made, AUTO_SOLVER(1e-10), 1e-3)
+    s.BODY(made, "OBSTACLE", box((-1, -1, -1), (1, 1, 0)), bulk)
+    body = s.BODY(made, "RIGID", box((0, 0, 0.01), (0.1, 0.1, 0.11)), bulk)
+    s.INITIAL_VELOCITY(body, (0, 0, -0.4), (0, 0, 0))
+    s.RUN(made, s.AUTO_SOLVER(1e-10), 1e-3)
     assert made.ncon == 0
-    INITIAL_VELOCITY(body, (0, 0, -4.0), (0, 0, 0))
-    RUN(made, AUTO_SOLVER(1e-10), 2e-3)
+    s.INITIAL_VELOCITY(body, (0, 0, -4.0), (0, 0, 0))
+    s.RUN(made, s.AUTO_SOLVER(1e-10), 2e-3)
     assert made.ncon == 4
 
 
@@ -196,27 +179,27 @@ class Watch:
 @pytest.mark.parametrize("step", [1e-3, 2e-3, 4e-3])
 def test_a_ball_leaves_a_dome_where_theory_says(step):
     """A ball that rolls down a fixed one leaves it at cos a = 10/17 cos a0; it lost it in every other step from 1.1 m/s on."""
-    solfec = SOLFEC("DYNAMIC", step, contacts="MANIFOLD")
-    GRAVITY(solfec, (0, 0, -9.81))
-    SURFACE_MATERIAL(solfec, friction=5.0)
-    bulk = BULK_MATERIAL(solfec, density=1000)
-    BODY(solfec, "OBSTACLE", SPHERE((0, 0, 0), 1, 1, 1), bulk)
-    ball = BODY(solfec, "RIGID", SPHERE((1.2 * sin(0.1), 0, 1.2 * cos(0.1)), 0.2, 1, 1), bulk)
+    solfec = s.SOLFEC("DYNAMIC", step, contacts="MANIFOLD")
+    s.GRAVITY(solfec, (0, 0, -9.81))
+    s.SURFACE_MATERIAL(solfec, friction=5.0)
+    bulk = s.BULK_MATERIAL(solfec, density=1000)
+    s.BODY(solfec, "OBSTACLE", s.SPHERE((0, 0, 0), 1, 1, 1), bulk)
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((1.2 * sin(0.1), 0, 1.2 * cos(0.1)), 0.2, 1, 1), bulk)
     watch = Watch(solfec, ball)
-    RUN(solfec, AUTO_SOLVER(), 1.6)
+    s.RUN(solfec, s.AUTO_SOLVER(), 1.6)
     place = watch.leaves()
     assert place[2] / np.linalg.norm(place) == pytest.approx(10 / 17 * cos(0.1), abs=2.5 * step)  # in a step cos a changes by 1.4 h
 
 
 def test_a_plank_that_slides_off_an_edge_fast_stays_on_it():
     """Its face is carried by the edge until it leaves; it lost the edge in every other step and sank by 0.2 mm."""
-    solfec = SOLFEC("DYNAMIC", 5e-3, contacts="MANIFOLD")
-    GRAVITY(solfec, (0, 0, -9.81))
-    bulk = BULK_MATERIAL(solfec, density=1000)
-    BODY(solfec, "OBSTACLE", box((-2, -1, -1), (0, 1, 0)), bulk)
-    plank = BODY(solfec, "RIGID", box((-1.1, -0.2, 0), (0.9, 0.2, 0.1)), bulk)
-    INITIAL_VELOCITY(plank, (3, 0, 0), (0, 0, 0))
+    solfec = s.SOLFEC("DYNAMIC", 5e-3, contacts="MANIFOLD")
+    s.GRAVITY(solfec, (0, 0, -9.81))
+    bulk = s.BULK_MATERIAL(solfec, density=1000)
+    s.BODY(solfec, "OBSTACLE", box((-2, -1, -1), (0, 1, 0)), bulk)
+    plank = s.BODY(solfec, "RIGID", box((-1.1, -0.2, 0), (0.9, 0.2, 0.1)), bulk)
+    s.INITIAL_VELOCITY(plank, (3, 0, 0), (0, 0, 0))
     watch = Watch(solfec, plank)
-    RUN(solfec, AUTO_SOLVER(), 0.5)
+    s.RUN(solfec, s.AUTO_SOLVER(), 0.5)
     assert watch.leaves()[0] > 0.9
     assert watch.gap > -1e-6

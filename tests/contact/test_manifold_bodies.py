@@ -4,37 +4,18 @@ import numpy as np
 import pytest
 from test_manifold import SOLVERS, box, every_solver, fastest, scene
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    FIX_DIRECTION,
-    FORCE,
-    GRAVITY,
-    HEX,
-    INITIAL_VELOCITY,
-    OUTPUT,
-    PRESSURE,
-    RUN,
-    SEEK,
-    SET_VELOCITY,
-    SOLFEC,
-    STRESS,
-    SURFACE_MATERIAL,
-    TIME_SERIES,
-    tables,
-)
+import solfec as s
 
 KINDS = ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT")
 
 
 def cube(x, y, z, X, Y, Z, cells=2):
     """A mesh of hexahedra that fills a box."""
-    return HEX([c for k in (z, Z) for i, j in ((x, y), (X, y), (X, Y), (x, Y)) for c in (i, j, k)], cells, cells, cells, 1, [1, 1, 1, 1, 1, 9])
+    return s.HEX([c for k in (z, Z) for i, j in ((x, y), (X, y), (X, Y), (x, Y)) for c in (i, j, k)], cells, cells, cells, 1, [1, 1, 1, 1, 1, 9])
 
 
 def body_of(model, kind, bulk, *corners):
-    return BODY(model, kind, cube(*corners) if kind == "FINITE_ELEMENT" else box(*corners), bulk)
+    return s.BODY(model, kind, cube(*corners) if kind == "FINITE_ELEMENT" else box(*corners), bulk)
 
 
 def contacts(model):
@@ -46,20 +27,20 @@ def test_a_pebble_far_away_changes_nothing_for_large_bodies():
     found = []
     for pebble in (False, True):
         model, bulk = scene()
-        BODY(model, "OBSTACLE", box(-5, -5, -1, 5, 5, 0), bulk)
-        block = BODY(model, "RIGID", box(-1, -1, 0.004, 1, 1, 1), bulk)
+        s.BODY(model, "OBSTACLE", box(-5, -5, -1, 5, 5, 0), bulk)
+        block = s.BODY(model, "RIGID", box(-1, -1, 0.004, 1, 1, 1), bulk)
         if pebble:
-            BODY(model, "RIGID", box(50, 0, 5, 50.001, 0.001, 5.001), bulk)
-        RUN(model, AUTO_SOLVER(), 0.1)
+            s.BODY(model, "RIGID", box(50, 0, 5, 50.001, 0.001, 5.001), bulk)
+        s.RUN(model, s.AUTO_SOLVER(), 0.1)
         found.append((block.conf, block.velo))
     assert found[0] == found[1]
 
 
 def test_a_pebble_rests_on_a_slab_of_a_hundred_metres():
     model, bulk = scene()
-    BODY(model, "OBSTACLE", box(-50, -50, -10, 50, 50, 0), bulk)
-    pebble = BODY(model, "RIGID", box(17, 23, 1e-3, 17.01, 23.02, 0.011), bulk)
-    RUN(model, AUTO_SOLVER(), 0.1)
+    s.BODY(model, "OBSTACLE", box(-50, -50, -10, 50, 50, 0), bulk)
+    pebble = s.BODY(model, "RIGID", box(17, 23, 1e-3, 17.01, 23.02, 0.011), bulk)
+    s.RUN(model, s.AUTO_SOLVER(), 0.1)
     assert pebble.conf[11] == pytest.approx(0.005, abs=2e-6)
     spin, speed = np.linalg.norm(pebble.velo[:3]), np.linalg.norm(pebble.velo[3:])
     assert speed + spin * np.linalg.norm((0.005, 0.01, 0.005)) < 2e-8  # of a corner: 1E-6 of the speeds that gravity gives four contacts in a step
@@ -70,11 +51,11 @@ def test_a_pebble_rests_on_a_slab_of_a_hundred_metres():
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_a_box_that_lands_flat_rebounds_at_e_times_its_speed(solver, restitution):
     model, bulk = scene(restitution=restitution)
-    BODY(model, "OBSTACLE", box(-1, -1, -0.2, 1, 1, 0), bulk)
-    block = BODY(model, "RIGID", box(-0.1, -0.1, 0.05, 0.1, 0.1, 0.15), bulk)
+    s.BODY(model, "OBSTACLE", box(-1, -1, -0.2, 1, 1, 0), bulk)
+    block = s.BODY(model, "RIGID", box(-0.1, -0.1, 0.05, 0.1, 0.1, 0.15), bulk)
     before = 0.0
     for _ in range(200):
-        RUN(model, SOLVERS[solver](), 1e-3)
+        s.RUN(model, SOLVERS[solver](), 1e-3)
         if block.velo[5] > -1e-9:
             break
         before = min(before, block.velo[5])
@@ -86,16 +67,16 @@ def test_a_box_that_lands_flat_rebounds_at_e_times_its_speed(solver, restitution
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_box_of_any_kind_carries_its_weight_and_is_slowed_by_friction(kind, solver):
     model, _ = scene(friction=0.3)
-    bulk = BULK_MATERIAL(model, young=1e8, poisson=0.2, density=1000.0)
-    BODY(model, "OBSTACLE", box(-1, -1, -0.2, 2, 1, 0), bulk)
+    bulk = s.BULK_MATERIAL(model, young=1e8, poisson=0.2, density=1000.0)
+    s.BODY(model, "OBSTACLE", box(-1, -1, -0.2, 2, 1, 0), bulk)
     block = body_of(model, kind, bulk, -0.1, -0.1, 0, 0.1, 0.1, 0.1)
     if kind != "RIGID":
         block.scheme = "DEF_LIM"
-    INITIAL_VELOCITY(block, (1, 0, 0), (0, 0, 0))
-    RUN(model, SOLVERS[solver](), 0.1)
+    s.INITIAL_VELOCITY(block, (1, 0, 0), (0, 0, 0))
+    s.RUN(model, SOLVERS[solver](), 0.1)
     start, carried = place_of(block)[0], 0.0
     for _ in range(50):
-        RUN(model, SOLVERS[solver](), 1e-3)
+        s.RUN(model, SOLVERS[solver](), 1e-3)
         carried += sum(c.R[2] for c in contacts(model)) / 50
     mean = (place_of(block)[0] - start) / 0.05
     assert mean == pytest.approx(1 - 0.3 * 9.81 * 0.125, rel=0.02)
@@ -114,15 +95,15 @@ def place_of(body):
 @pytest.mark.parametrize("pull, holds", [(0.9, True), (1.1, False)])
 def test_glue_holds_up_to_its_strength(kind, pull, holds, solver):
     model, _ = scene(gravity=(0, 0, 0), friction=0.5, cohesion=1e4)
-    bulk = BULK_MATERIAL(model, young=1e8, poisson=0.0, density=1000.0)
-    BODY(model, "OBSTACLE", box(-1, -1, -0.2, 1, 1, 0), bulk)
+    bulk = s.BULK_MATERIAL(model, young=1e8, poisson=0.0, density=1000.0)
+    s.BODY(model, "OBSTACLE", box(-1, -1, -0.2, 1, 1, 0), bulk)
     block = body_of(model, kind, bulk, -0.1, -0.1, 0, 0.1, 0.1, 0.1)
     if kind == "FINITE_ELEMENT":
         block.scheme, block.damping = "DEF_LIM", 1e-3
-        PRESSURE(block, 9, TIME_SERIES([0, 0, 0.04, pull * 1e4, 1, pull * 1e4]))  # not all at once, which would swing to twice as much
+        s.PRESSURE(block, 9, s.TIME_SERIES([0, 0, 0.04, pull * 1e4, 1, pull * 1e4]))  # not all at once, which would swing to twice as much
     else:
-        FORCE(block, "SPATIAL", block.center, (0, 0, 1), pull * 1e4 * 0.04)
-    RUN(model, SOLVERS[solver](), 0.05)
+        s.FORCE(block, "SPATIAL", block.center, (0, 0, 1), pull * 1e4 * 0.04)
+    s.RUN(model, SOLVERS[solver](), 0.05)
     assert (len(contacts(model)) > 0) == holds
     assert (place_of(block)[2] - (0 if kind == "FINITE_ELEMENT" else 0.05) < 1e-4) == holds
 
@@ -132,11 +113,11 @@ def test_glue_holds_up_to_its_strength(kind, pull, holds, solver):
 def test_bodies_that_begin_deep_in_each_other_are_held_along_the_shallowest_way_out(depth, way, solver):
     """Overlap is not pushed out, and does not grow; nothing is thrown off."""
     model, bulk = scene(gravity=tuple(-9.81 * w for w in way), friction=0.0)
-    BODY(model, "OBSTACLE", box(-1, -1, -1, 1, 1, 0) if way[2] else box(-1, -1, -1, 1, 0, 1), bulk)
+    s.BODY(model, "OBSTACLE", box(-1, -1, -1, 1, 1, 0) if way[2] else box(-1, -1, -1, 1, 0, 1), bulk)
     low = (-0.2, -0.2, -depth[0]) if way[2] else (-0.2, -depth[1], -0.2)
-    block = BODY(model, "RIGID", box(*low, *(x + 0.4 for x in low)), bulk)
+    block = s.BODY(model, "RIGID", box(*low, *(x + 0.4 for x in low)), bulk)
     start = block.conf
-    RUN(model, SOLVERS[solver](), 0.1)
+    s.RUN(model, SOLVERS[solver](), 0.1)
     assert fastest(model) < 1e-6
     assert block.conf == pytest.approx(start, abs=1e-6)
     for contact in contacts(model):
@@ -146,13 +127,13 @@ def test_bodies_that_begin_deep_in_each_other_are_held_along_the_shallowest_way_
 @every_solver
 def test_a_lift_and_a_belt_carry_a_box(solver):
     model, bulk = scene(friction=0.4)
-    lift = BODY(model, "OBSTACLE", box(-1, -1, -0.2, 2, 1, 0), bulk)
-    SET_VELOCITY(lift, lift.center, (0, 0, 1), 0.5)
-    SET_VELOCITY(lift, lift.center, (1, 0, 0), 0.7)
-    block = BODY(model, "RIGID", box(-0.1, -0.1, 0, 0.1, 0.1, 0.1), bulk)
-    RUN(model, SOLVERS[solver](), 0.1)
+    lift = s.BODY(model, "OBSTACLE", box(-1, -1, -0.2, 2, 1, 0), bulk)
+    s.SET_VELOCITY(lift, lift.center, (0, 0, 1), 0.5)
+    s.SET_VELOCITY(lift, lift.center, (1, 0, 0), 0.7)
+    block = s.BODY(model, "RIGID", box(-0.1, -0.1, 0, 0.1, 0.1, 0.1), bulk)
+    s.RUN(model, SOLVERS[solver](), 0.1)
     assert block.velo[3] == pytest.approx(0.4 * (9.81 * 0.1 + 0.5), rel=0.02)  # the lift's start is an impact with friction, too
-    RUN(model, SOLVERS[solver](), 0.3)
+    s.RUN(model, SOLVERS[solver](), 0.3)
     assert block.velo[3:] == pytest.approx((0.7, 0, 0.5), abs=1e-6)
     # contacts see obstacles as they were at the start of a step, so that the sudden start costs its way of one step
     assert -0.5e-3 - 2e-6 < block.conf[11] - 0.05 - lift.conf[11] - 0.1 < 2e-6
@@ -160,34 +141,34 @@ def test_a_lift_and_a_belt_carry_a_box(solver):
 
 @pytest.mark.parametrize("cells", [1, 2, 3])
 def test_uniform_stress_passes_into_a_mesh_from_a_rigid_plate(cells):
-    model = SOLFEC("QUASI_STATIC", 0.02, contacts="MANIFOLD")
+    model = s.SOLFEC("QUASI_STATIC", 0.02, contacts="MANIFOLD")
     model.verbose = "OFF"
-    SURFACE_MATERIAL(model, friction=0.0)
-    bulk = BULK_MATERIAL(model, young=1e6, poisson=0.0, density=1000)
-    BODY(model, "OBSTACLE", box(-1, -1, -0.5, 2, 2, 0), bulk)
-    mesh = BODY(model, "FINITE_ELEMENT", cube(0, 0, 0, 1, 1, 1, cells), bulk)
-    PRESSURE(mesh, 9, -1000.0)
-    FIX_DIRECTION(mesh, (0, 0, 1), (1, 0, 0))
-    FIX_DIRECTION(mesh, (0, 0, 1), (0, 1, 0))
-    FIX_DIRECTION(mesh, (1, 0, 1), (0, 1, 0))
-    RUN(model, AUTO_SOLVER(1e-11), 2.0)
-    found = [STRESS(mesh, (x, y, z))[2] for x in (0.1, 0.45, 0.9) for y in (0.15, 0.8) for z in (0.1, 0.7)]
+    s.SURFACE_MATERIAL(model, friction=0.0)
+    bulk = s.BULK_MATERIAL(model, young=1e6, poisson=0.0, density=1000)
+    s.BODY(model, "OBSTACLE", box(-1, -1, -0.5, 2, 2, 0), bulk)
+    mesh = s.BODY(model, "FINITE_ELEMENT", cube(0, 0, 0, 1, 1, 1, cells), bulk)
+    s.PRESSURE(mesh, 9, -1000.0)
+    s.FIX_DIRECTION(mesh, (0, 0, 1), (1, 0, 0))
+    s.FIX_DIRECTION(mesh, (0, 0, 1), (0, 1, 0))
+    s.FIX_DIRECTION(mesh, (1, 0, 1), (0, 1, 0))
+    s.RUN(model, s.AUTO_SOLVER(1e-11), 2.0)
+    found = [s.STRESS(mesh, (x, y, z))[2] for x in (0.1, 0.45, 0.9) for y in (0.15, 0.8) for z in (0.1, 0.7)]
     np.testing.assert_allclose(found, -1000, rtol=1e-2)
 
 
 def test_steps_that_remove_coincident_points_prepare_nothing_anew(monkeypatch):
     """Four cells share nine points; a step looked up all arrays of all kernels again, which took ten times as long as the rest of it."""
     model, bulk = scene()
-    BODY(model, "OBSTACLE", box(-1, -1, -0.2, 1, 1, 0), bulk)
-    BODY(model, "RIGID", HEX([c for k in (0, 0.1) for i, j in ((0, 0), (0.3, 0), (0.3, 0.3), (0, 0.3)) for c in (i, j, k)], 2, 2, 1, 1, [1] * 6), bulk)
-    RUN(model, AUTO_SOLVER(), 0.01)
+    s.BODY(model, "OBSTACLE", box(-1, -1, -0.2, 1, 1, 0), bulk)
+    s.BODY(model, "RIGID", s.HEX([c for k in (0, 0.1) for i, j in ((0, 0), (0.3, 0), (0.3, 0.3), (0, 0.3)) for c in (i, j, k)], 2, 2, 1, 1, [1] * 6), bulk)
+    s.RUN(model, s.AUTO_SOLVER(), 0.01)
     assert len(contacts(model)) == 9
     bound = []
-    bind = tables._bind
-    monkeypatch.setattr(tables, "_bind", lambda *arguments: bound.append(arguments[1]) or bind(*arguments))
-    RUN(model, AUTO_SOLVER(), 0.01)
+    bind = s.tables._bind
+    monkeypatch.setattr(s.tables, "_bind", lambda *arguments: bound.append(arguments[1]) or bind(*arguments))
+    s.RUN(model, s.AUTO_SOLVER(), 0.01)
     in_ten = len(bound)
-    RUN(model, AUTO_SOLVER(), 0.2)
+    s.RUN(model, s.AUTO_SOLVER(), 0.2)
     assert len(contacts(model)) == 9
     assert len(bound) - in_ten <= in_ten + 1 + 200  # so often a run, at most, however many steps it has, and the rows to solve once a step
 
@@ -196,25 +177,25 @@ def test_results_read_back_have_the_contacts_of_the_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def make(mode):
-        model = SOLFEC("DYNAMIC", 1e-3, "out/m", mode=mode, contacts="MANIFOLD")
+        model = s.SOLFEC("DYNAMIC", 1e-3, "out/m", mode=mode, contacts="MANIFOLD")
         model.verbose = "OFF"
-        SURFACE_MATERIAL(model, friction=0.3)
-        GRAVITY(model, (0, 0, -9.81))
-        bulk = BULK_MATERIAL(model)
-        OUTPUT(model, 1e-2)
-        BODY(model, "OBSTACLE", box(-1, -1, -0.2, 1, 1, 0), bulk)
+        s.SURFACE_MATERIAL(model, friction=0.3)
+        s.GRAVITY(model, (0, 0, -9.81))
+        bulk = s.BULK_MATERIAL(model)
+        s.OUTPUT(model, 1e-2)
+        s.BODY(model, "OBSTACLE", box(-1, -1, -0.2, 1, 1, 0), bulk)
         for k in range(3):
-            BODY(model, "RIGID", box(-0.1, -0.1, 0.1 * k, 0.1, 0.1, 0.1 * (k + 1)), bulk)
+            s.BODY(model, "RIGID", box(-0.1, -0.1, 0.1 * k, 0.1, 0.1, 0.1 * (k + 1)), bulk)
         return model
 
     def state(model):
         return [(c.point, c.base, c.gap, c.R, c.U, c.area) for c in contacts(model)], [b.conf for b in model.bodies]
 
     model = make("WRITE")
-    RUN(model, AUTO_SOLVER(), 0.05)
+    s.RUN(model, s.AUTO_SOLVER(), 0.05)
     written = state(model)
     assert len(written[0]) == 12
     del model
     model = make("READ")
-    SEEK(model, 0.05)
+    s.SEEK(model, 0.05)
     assert state(model) == written

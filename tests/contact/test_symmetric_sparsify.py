@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from detection_models import Model, box, load, mesh_box, reference_model, tabulated
+from detection_models import LIMITS, Model, box, load, mesh_box, reference_model, tabulated
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from solfec import _kernels
 
@@ -79,12 +78,7 @@ def as_specified(contacts, new, order, kind, adjacent, threshold, min_area, min_
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    threshold=st.sampled_from((0.0, 0.01, 0.3, 1.0)),
-    min_area=st.sampled_from((0.0, 0.1)),
-    min_distance=st.sampled_from((0.0, 1e-6, 0.05, 0.4)),
-)
+@given(**LIMITS)
 def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance):
     rng = np.random.default_rng(seed)
     bodies, per_body, count = 3, 5, 60

@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 import pytest
-import test_hybrid_solver
 from test_hybrid_solver import FALL, ON_SPRING, PARTICLE, Scene
 
 from solfec import GAUSS_SEIDEL_SOLVER, RUN, SEEK, SOLFEC
@@ -78,7 +77,7 @@ def test_results_are_read_as_by_run(monkeypatch):
     made = scene(output="out/read")
     HybridSimulation(made.solfec, made.hybrid).run(0.05)
     end = made.body.conf
-    monkeypatch.setattr(test_hybrid_solver, "SOLFEC", functools.partial(SOLFEC, mode="READ"))
+    monkeypatch.setattr("solfec.SOLFEC", functools.partial(SOLFEC, mode="READ"))
     again = scene(output="out/read")
     HybridSimulation(again.solfec, again.hybrid).run(0.05)
     SEEK(again.solfec, 0.05)

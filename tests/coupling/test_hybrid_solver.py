@@ -7,21 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solfec import (
-    BODY,
-    BULK_MATERIAL,
-    GAUSS_SEIDEL_SOLVER,
-    GRAVITY,
-    HEX,
-    HYBRID_SOLVER,
-    INITIAL_VELOCITY,
-    RUN,
-    SOLFEC,
-    SURFACE_MATERIAL,
-    TRANSLATE,
-    cli,
-    results,
-)
+import solfec as s
 from solfec.errors import SolfecWarning
 from solfec.parmec import model
 
@@ -39,21 +25,21 @@ class Scene:
 
     def __init__(self, text, step=0.01, parmec_step=0.01, gravity=-10.0, velocity=None, output=None, pairs=None, **hybrid):
         Path("explicit.py").write_text(text)
-        self.solfec = SOLFEC("DYNAMIC", step, output)
-        self.bulk = BULK_MATERIAL(self.solfec, density=1.0)
-        SURFACE_MATERIAL(self.solfec, friction=0.3)
-        self.body = BODY(self.solfec, "RIGID", HEX(CORNERS, 1, 1, 1, 1, [1] * 6), self.bulk)
+        self.solfec = s.SOLFEC("DYNAMIC", step, output)
+        self.bulk = s.BULK_MATERIAL(self.solfec, density=1.0)
+        s.SURFACE_MATERIAL(self.solfec, friction=0.3)
+        self.body = s.BODY(self.solfec, "RIGID", s.HEX(CORNERS, 1, 1, 1, 1, [1] * 6), self.bulk)
         if velocity:
-            INITIAL_VELOCITY(self.body, *velocity)
-        GRAVITY(self.solfec, (0, 0, gravity))
-        self.hybrid = HYBRID_SOLVER("explicit.py", parmec_step, {0: self.body.id} if pairs is None else pairs, GAUSS_SEIDEL_SOLVER(1e-6, 100), **hybrid)
+            s.INITIAL_VELOCITY(self.body, *velocity)
+        s.GRAVITY(self.solfec, (0, 0, gravity))
+        self.hybrid = s.HYBRID_SOLVER("explicit.py", parmec_step, {0: self.body.id} if pairs is None else pairs, s.GAUSS_SEIDEL_SOLVER(1e-6, 100), **hybrid)
         self.explicit = model.current()
 
     def cube(self, height):
-        return BODY(self.solfec, "RIGID", TRANSLATE(HEX(CORNERS, 1, 1, 1, 1, [1] * 6), (0, 0, height)), self.bulk)
+        return s.BODY(self.solfec, "RIGID", s.TRANSLATE(s.HEX(CORNERS, 1, 1, 1, 1, [1] * 6), (0, 0, height)), self.bulk)
 
     def run(self, duration):
-        RUN(self.solfec, self.hybrid, duration)
+        s.RUN(self.solfec, self.hybrid, duration)
 
     def centres(self, times):
         """Places of the first body after so much time, step by step."""
@@ -138,7 +124,7 @@ def test_what_springs_give_is_what_bodies_get():
     Path("explicit.py").write_text(text)
     scene = Scene(text, step=1 / 256, parmec_step=1 / 512, gravity=0.0, velocity=((0.1, 0, 0.5), (0, 1, 0)), pairs={})
     upper = scene.cube(2)
-    scene.hybrid = HYBRID_SOLVER("explicit.py", 1 / 512, {0: scene.body.id, 1: upper.id}, GAUSS_SEIDEL_SOLVER(1e-6, 100))
+    scene.hybrid = s.HYBRID_SOLVER("explicit.py", 1 / 512, {0: scene.body.id, 1: upper.id}, s.GAUSS_SEIDEL_SOLVER(1e-6, 100))
     boundary_impulse, before = np.zeros(3), None
     p = model.current().particles
 
@@ -172,7 +158,7 @@ def test_shared_bodies_touch_one_another_only_when_asked_and_others_always():
     for detection, contacts in (("OFF", 0), ("ON", 4)):
         scene = Scene(PARTICLE + f"MESH ({[c + 0.999 * (i % 3 == 2) for i, c in enumerate(CORNERS)]}, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)\n", gravity=0.0, pairs={})
         upper = scene.cube(0.999)
-        scene.hybrid = HYBRID_SOLVER("explicit.py", 0.01, {0: scene.body.id, 1: upper.id}, GAUSS_SEIDEL_SOLVER(1e-6, 100), boundary_contact_detection=detection)
+        scene.hybrid = s.HYBRID_SOLVER("explicit.py", 0.01, {0: scene.body.id, 1: upper.id}, s.GAUSS_SEIDEL_SOLVER(1e-6, 100), boundary_contact_detection=detection)
         scene.run(0.01)
         assert (len(scene.solfec.constraints) > 0) == (contacts > 0)
         assert scene.solfec._simulation.domain.settings.excluded_bodies.shape == (2, 0)
@@ -215,7 +201,7 @@ hs = HYBRID_SOLVER ('explicit.py', 0.001, {{0: body.id}}, GAUSS_SEIDEL_SOLVER (1
 RUN (sol, hs, 0.5)
 """
     )
-    return cli.main(["input.py"])
+    return s.cli.main(["input.py"])
 
 
 def test_both_inputs_keep_their_own_commands_and_share_names(tmp_path, capsys):
@@ -238,7 +224,7 @@ def test_reading_computes_nothing(tmp_path, capsys):
     assert hybrid_input(tmp_path, "print (sol.mode)") == 0
     assert "READ" in capsys.readouterr().out
     assert (tmp_path / "out").stat().st_mtime == stored.st_mtime
-    assert results.open(tmp_path / "out").times[-1] == pytest.approx(0.5)
+    assert s.results.open(tmp_path / "out").times[-1] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -255,7 +241,7 @@ def test_errors_name_the_file_and_line_of_the_input_that_they_are_in(tmp_path, c
 def test_bodies_that_are_missing_or_not_rigid_are_refused():
     for pairs, message in (({0: 9}, "there is no body 9"), ({0: 2}, "body 2, which particle 0 is to be, is not RIGID")):
         scene = Scene(PARTICLE, pairs=pairs)
-        BODY(scene.solfec, "PSEUDO_RIGID", TRANSLATE(HEX(CORNERS, 1, 1, 1, 1, [1] * 6), (0, 0, 5)), scene.bulk)
+        s.BODY(scene.solfec, "PSEUDO_RIGID", s.TRANSLATE(s.HEX(CORNERS, 1, 1, 1, 1, [1] * 6), (0, 0, 5)), scene.bulk)
         with pytest.raises(ValueError, match=message):
             scene.run(0.1)
 
@@ -275,7 +261,7 @@ def test_bodies_of_another_mass_or_centre_draw_a_warning():
 def test_wrong_arguments_are_named(arguments, kind, message):
     Path("explicit.py").write_text(PARTICLE)
     with pytest.raises(kind, match=message):
-        HYBRID_SOLVER(*arguments, GAUSS_SEIDEL_SOLVER(1e-3, 10))
+        s.HYBRID_SOLVER(*arguments, s.GAUSS_SEIDEL_SOLVER(1e-3, 10))
 
 
 def test_several_runs_go_on_as_one():

@@ -7,24 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    CALLBACK,
-    FIX_POINT,
-    GAUSS_SEIDEL_SOLVER,
-    GRAVITY,
-    HEX,
-    HULL,
-    INITIAL_VELOCITY,
-    PUT_RIGID_LINK,
-    RUN,
-    SOLFEC,
-    SPHERE,
-    SURFACE_MATERIAL,
-    TRANSLATE,
-)
+import solfec as s
 from solfec.coupling.toolbox import Buffer, CallableSolver, InteractionSolver, OpenStep, SolfecInteractionSolver, SolfecSimulation
 from solfec.errors import SolfecError, SolfecWarning
 
@@ -33,18 +16,18 @@ CUBE = [-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -1, -1, 2, 1, -1, 2, 1, 1, 2, -1
 
 def stack(output=None, friction=0.5, restitution=0.3):
     """A ground, two rigid cubes, a pseudo-rigid one, finite elements and a ball on a rod, about to fall on one another."""
-    solfec = SOLFEC("DYNAMIC", 1e-3, output)
+    solfec = s.SOLFEC("DYNAMIC", 1e-3, output)
     solfec.verbose = "OFF"
-    SURFACE_MATERIAL(solfec, friction=friction, restitution=restitution)
-    bulk = BULK_MATERIAL(solfec, density=1000, young=1e7, poisson=0.2)
-    GRAVITY(solfec, (0, 0, -10))
-    BODY(solfec, "OBSTACLE", TRANSLATE(HULL(CUBE, 1, 1), (0, 0, -2)), bulk)
+    s.SURFACE_MATERIAL(solfec, friction=friction, restitution=restitution)
+    bulk = s.BULK_MATERIAL(solfec, density=1000, young=1e7, poisson=0.2)
+    s.GRAVITY(solfec, (0, 0, -10))
+    s.BODY(solfec, "OBSTACLE", s.TRANSLATE(s.HULL(CUBE, 1, 1), (0, 0, -2)), bulk)
     kinds = ["RIGID", "RIGID", "PSEUDO_RIGID"]
-    bodies = [BODY(solfec, kind, TRANSLATE(HULL(CUBE, 1, 1), (0.1 * k, 0, 2.001 * k)), bulk) for k, kind in enumerate(kinds)]
-    BODY(solfec, "FINITE_ELEMENT", TRANSLATE(HEX(CUBE, 2, 2, 2, 1, [1] * 6), (0, 0, 6.003)), bulk, form="BC")
-    ball = BODY(solfec, "RIGID", SPHERE((5, 0, 0), 0.5, 1, 1), bulk)
-    PUT_RIGID_LINK(ball, bodies[1], (5, 0, 0.5), (1, 0, 3))
-    INITIAL_VELOCITY(ball, (0, 1, 0), (0, 0, 1))
+    bodies = [s.BODY(solfec, kind, s.TRANSLATE(s.HULL(CUBE, 1, 1), (0.1 * k, 0, 2.001 * k)), bulk) for k, kind in enumerate(kinds)]
+    s.BODY(solfec, "FINITE_ELEMENT", s.TRANSLATE(s.HEX(CUBE, 2, 2, 2, 1, [1] * 6), (0, 0, 6.003)), bulk, form="BC")
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((5, 0, 0), 0.5, 1, 1), bulk)
+    s.PUT_RIGID_LINK(ball, bodies[1], (5, 0, 0.5), (1, 0, 3))
+    s.INITIAL_VELOCITY(ball, (0, 1, 0), (0, 0, 1))
     return solfec
 
 
@@ -60,10 +43,10 @@ def assert_same_bits(one, other):
         np.testing.assert_array_equal(mine, theirs)
 
 
-@pytest.mark.parametrize("make", [lambda: GAUSS_SEIDEL_SOLVER(1e-6, 200), AUTO_SOLVER], ids=["sweeps", "auto"])
+@pytest.mark.parametrize("make", [lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 200), s.AUTO_SOLVER], ids=["sweeps", "auto"])
 def test_run_through_the_roles_has_the_bits_of_run(make):
     whole, open_ = stack(), stack()
-    RUN(whole, make(), 0.06)
+    s.RUN(whole, make(), 0.06)
     simulation = SolfecSimulation(open_, make())
     simulation.run(0.03)
     for _ in range(30):
@@ -76,24 +59,24 @@ def test_run_through_the_roles_writes_frames_and_calls_callbacks(tmp_path):
     calls = []
     for name in ("a", "b"):
         solfec = stack(str(tmp_path / name))
-        CALLBACK(solfec, 0.005, solfec, lambda model: calls.append(model.time))
+        s.CALLBACK(solfec, 0.005, solfec, lambda model: calls.append(model.time))
         if name == "a":
-            RUN(solfec, AUTO_SOLVER(), 0.01)
+            s.RUN(solfec, s.AUTO_SOLVER(), 0.01)
         else:
-            SolfecSimulation(solfec, AUTO_SOLVER()).run(0.01)
+            SolfecSimulation(solfec, s.AUTO_SOLVER()).run(0.01)
     assert calls[:3] == pytest.approx([1e-3, 5e-3, 1e-2]) and calls[3:] == calls[:3]
-    again = [SOLFEC("DYNAMIC", 1e-3, str(tmp_path / name), mode="READ") for name in ("a", "b")]
+    again = [s.SOLFEC("DYNAMIC", 1e-3, str(tmp_path / name), mode="READ") for name in ("a", "b")]
     frames = [one._simulation.reader for one in again]
     assert len(frames[0].times) == len(frames[1].times) == 11
-    SolfecSimulation(again[0], AUTO_SOLVER()).run(0.01)  # as RUN, nothing in READ mode
+    SolfecSimulation(again[0], s.AUTO_SOLVER()).run(0.01)  # as RUN, nothing in READ mode
 
 
 def test_phases_give_views_and_take_reactions():
     solfec = stack(friction=0.0, restitution=0.0)
-    RUN(solfec, AUTO_SOLVER(), 0.05)
+    s.RUN(solfec, s.AUTO_SOLVER(), 0.05)
     step = OpenStep(solfec)
     step.free_velocity()
-    cube = SolfecSimulation(solfec, AUTO_SOLVER()).modeler.objects[1].model
+    cube = SolfecSimulation(solfec, s.AUTO_SOLVER()).modeler.objects[1].model
     assert cube.v.base is not None and cube.q.shape == (3, 4)
     np.testing.assert_allclose(cube.inverse_mass[..., 1], np.eye(3) / 8000)
     free = cube.v.copy()
@@ -119,7 +102,7 @@ def test_wrong_order_and_wrong_reactions_are_told():
     solfec = stack()
     step = OpenStep(solfec)
     with pytest.raises(SolfecError, match="'solve' was called where 'free_velocity' is due"):
-        step.solve(AUTO_SOLVER())
+        step.solve(s.AUTO_SOLVER())
     with pytest.raises(SolfecError, match="'move_shapes' is for a step that 'free_velocity' has begun"):
         step.move_shapes()
     step.free_velocity()
@@ -131,10 +114,10 @@ def test_wrong_order_and_wrong_reactions_are_told():
     with pytest.raises(SolfecError, match=rf"shape \(3, {problem.n}\)"):
         step.apply(np.zeros(3))
     with pytest.raises(SolfecError, match="start another one"):
-        RUN(solfec, AUTO_SOLVER(), 1)
+        s.RUN(solfec, s.AUTO_SOLVER(), 1)
     step.apply(np.zeros((3, problem.n)))
     step.advance()
-    RUN(solfec, AUTO_SOLVER(), 1e-3)
+    s.RUN(solfec, s.AUTO_SOLVER(), 1e-3)
 
 
 def test_error_in_a_solver_breaks_the_model_off():
@@ -146,13 +129,13 @@ def test_error_in_a_solver_breaks_the_model_off():
     with pytest.raises(ValueError, match="no licence"):
         SolfecSimulation(solfec, Failing()).step()
     with pytest.raises(SolfecError, match="broken off"):
-        RUN(solfec, AUTO_SOLVER(), 1e-3)
+        s.RUN(solfec, s.AUTO_SOLVER(), 1e-3)
 
 
 def test_state_travels_through_the_buffer():
     one, other = stack(), stack()
-    RUN(one, AUTO_SOLVER(), 0.05)
-    first, second = (SolfecSimulation(model, AUTO_SOLVER()) for model in (one, other))
+    s.RUN(one, s.AUTO_SOLVER(), 0.05)
+    first, second = (SolfecSimulation(model, s.AUTO_SOLVER()) for model in (one, other))
     buffer = Buffer()
     first.modeler.pull(buffer)
     assert buffer.time == pytest.approx(0.05) and len(buffer.bodies.node) == 27
@@ -172,8 +155,8 @@ def test_state_travels_through_the_buffer():
 
 def test_objects_take_another_model_in_mid_run_with_their_momentum():
     solfec = stack()
-    RUN(solfec, AUTO_SOLVER(), 0.05)
-    simulation, before, after = SolfecSimulation(solfec, AUTO_SOLVER()), Buffer(), Buffer()
+    s.RUN(solfec, s.AUTO_SOLVER(), 0.05)
+    simulation, before, after = SolfecSimulation(solfec, s.AUTO_SOLVER()), Buffer(), Buffer()
     thing = simulation.modeler.objects[2]
     assert (thing.number, thing.model.kind) == (3, "RIGID")
     simulation.modeler.pull(before)
@@ -192,13 +175,13 @@ def test_objects_take_another_model_in_mid_run_with_their_momentum():
 
 
 def test_resultants_of_reactions_balance_weights_at_rest():
-    solfec = SOLFEC("DYNAMIC", 1e-3)
+    solfec = s.SOLFEC("DYNAMIC", 1e-3)
     solfec.verbose = "OFF"
-    bulk = BULK_MATERIAL(solfec, density=1000)
-    GRAVITY(solfec, (0, 0, -10))
+    bulk = s.BULK_MATERIAL(solfec, density=1000)
+    s.GRAVITY(solfec, (0, 0, -10))
     for kind, level in (("OBSTACLE", -2), ("RIGID", 0), ("RIGID", 2)):
-        BODY(solfec, kind, TRANSLATE(HULL(CUBE, 1, 1), (0, 0, level)), bulk)
-    simulation, buffer = SolfecSimulation(solfec, AUTO_SOLVER(1e-10)), Buffer()
+        s.BODY(solfec, kind, s.TRANSLATE(s.HULL(CUBE, 1, 1), (0, 0, level)), bulk)
+    simulation, buffer = SolfecSimulation(solfec, s.AUTO_SOLVER(1e-10)), Buffer()
     simulation.run(0.01)
     simulation.modeler.pull(buffer)
     simulation.handler.pull(buffer)
@@ -208,8 +191,8 @@ def test_resultants_of_reactions_balance_weights_at_rest():
 
 def test_graph_has_bodies_as_nodes_and_constraints_as_edges():
     solfec = stack()
-    FIX_POINT(solfec.bodies[0], (5, 0, -0.5))
-    simulation = SolfecSimulation(solfec, AUTO_SOLVER())
+    s.FIX_POINT(solfec.bodies[0], (5, 0, -0.5))
+    simulation = SolfecSimulation(solfec, s.AUTO_SOLVER())
     simulation.run(0.05)
     graph = simulation.graph()
     assert [(one.kind, one.degrees_of_freedom) for one in graph.systems.values()] == [
@@ -226,7 +209,7 @@ def test_graph_has_bodies_as_nodes_and_constraints_as_edges():
 
 
 def test_missing_networkx_is_named_with_the_command_that_installs_it(monkeypatch):
-    simulation = SolfecSimulation(stack(), AUTO_SOLVER())
+    simulation = SolfecSimulation(stack(), s.AUTO_SOLVER())
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(SolfecError, match="networkx, which is not installed: python -m pip install networkx"):
         simulation.graph().networkx()
@@ -254,8 +237,8 @@ def sweeps(W, q, mu, r0, tolerance, maxiter):
 def test_any_function_can_be_the_solver_beside_joints():
     mine, theirs = stack(), stack()
     solver = CallableSolver(sweeps, 1e-7, 2000)
-    RUN(mine, solver, 0.018)
-    RUN(theirs, AUTO_SOLVER(1e-10), 0.018)
+    s.RUN(mine, solver, 0.018)
+    s.RUN(theirs, s.AUTO_SOLVER(1e-10), 0.018)
     assert solver.iters > 1 and solver.info == 0 and solver.claim <= 1e-7
     np.testing.assert_allclose(state(mine)[0], state(theirs)[0], rtol=0, atol=1e-7)
 
@@ -270,7 +253,7 @@ def test_any_function_can_be_the_solver_beside_joints():
 def test_function_that_returns_something_else_is_told(returned, message):
     solfec = stack()
     with pytest.raises(SolfecError, match=message):
-        RUN(solfec, CallableSolver(lambda W, q, *rest: returned(q)), 0.05)
+        s.RUN(solfec, CallableSolver(lambda W, q, *rest: returned(q)), 0.05)
 
 
 @pytest.mark.parametrize("normal", [0.0, -1.0, 5.0])
@@ -279,23 +262,23 @@ def test_function_whose_reactions_break_the_laws_is_not_believed(normal):
     solfec = stack()
     solver = CallableSolver(lambda W, q, mu, r0, *rest: (np.tile([1e6 * normal, 0, 0], len(mu)), 0, 0.0, 1))
     with pytest.warns(SolfecWarning, match="did not reach its accuracy"):
-        RUN(solfec, solver, 0.018)
+        s.RUN(solfec, solver, 0.018)
     assert solver.error == "DIVERGED"
 
 
 def test_function_that_gives_up_makes_steps_unsolved():
     solfec = stack()
     with pytest.warns(SolfecWarning, match="CallableSolver"):
-        RUN(solfec, CallableSolver(lambda W, q, mu, r0, tolerance, maxiter: (np.full(q.size, np.nan), 0, 0.0, 1)), 0.05)
+        s.RUN(solfec, CallableSolver(lambda W, q, mu, r0, tolerance, maxiter: (np.full(q.size, np.nan), 0, 0.0, 1)), 0.05)
     assert np.isfinite(state(solfec)[0]).all()
 
 
 def test_roles_of_the_wrong_kind_are_refused():
     solfec = stack()
-    simulation = SolfecSimulation(solfec, SolfecInteractionSolver(AUTO_SOLVER()))
+    simulation = SolfecSimulation(solfec, SolfecInteractionSolver(s.AUTO_SOLVER()))
     with pytest.raises(SolfecError, match="'modeler' must be a Modeler, not SolfecCollisionHandler"):
-        SolfecSimulation(solfec, AUTO_SOLVER(), modeler=simulation.handler)
-    coloured = GAUSS_SEIDEL_SOLVER(1e-6, 100)
+        SolfecSimulation(solfec, s.AUTO_SOLVER(), modeler=simulation.handler)
+    coloured = s.GAUSS_SEIDEL_SOLVER(1e-6, 100)
     coloured.colouring = "ON"
     with pytest.raises(SolfecError, match="colouring = 'ON'"):
         SolfecSimulation(solfec, coloured).run(0.01)

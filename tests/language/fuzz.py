@@ -9,27 +9,18 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
+from spoilt_calls import DOCUMENTED, Findings, Odd, raised_by
 
 import solfec
-from solfec.errors import NotBuiltYet, SolfecError
 from solfec.language import COMMANDS
-from solfec.language.checks import BadArgument
 
 PATIENCE = 30
-DOCUMENTED = (BadArgument, SolfecError, NotBuiltYet)
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
-
-
-class Odd:
-    """Something that no command can use."""
-
-    def __repr__(self) -> str:
-        return "Odd()"
 
 
 MEANINGLESS = [Odd(), float("nan"), [float("nan")], (0, float("nan"), 0), {"a": 1}, b"bytes", 1j, [[[]]], NotImplemented]
@@ -142,33 +133,10 @@ class World:
 ANYTHING = {("CALLBACK", 2), ("REGISTER_CALLBACK", 1), ("FORCE", 5), ("GAUSS_SEIDEL_SOLVER", 7), ("FIELD", 3), ("BODY", 7), ("MOTOR", 5)}
 
 
-def expire(signal_number, frame):
-    raise TimeoutError(f"more than {PATIENCE} s")
-
-
-def call(name: str, arguments: list) -> BaseException | None:
-    """Make a call, and return the exception that it raised."""
-    signal.alarm(PATIENCE)
-    try:
-        getattr(solfec, name)(*arguments)
-    except (Exception, SystemExit) as error:
-        return error
-    finally:
-        signal.alarm(0)
-    return None
-
-
-def set_member(thing, member: str, value) -> BaseException | None:
-    """Read a member, and set it if possible; return the exceptions."""
-    signal.alarm(PATIENCE)
-    try:
-        getattr(thing, member)
-        setattr(thing, member, value)
-    except (Exception, SystemExit) as error:
-        return error
-    finally:
-        signal.alarm(0)
-    return None
+def set_member(thing, member: str, value) -> None:
+    """Read a member, and set it if possible."""
+    getattr(thing, member)
+    setattr(thing, member, value)
 
 
 def members(thing) -> list[str]:
@@ -195,10 +163,9 @@ def spoil(world: World, name: str, chance: random.Random) -> tuple[list, bool]:
 
 def main(seed: int, calls: int, only: list[str]) -> int:
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, expire)
     chance = random.Random(seed)
     names = only or sorted(name for name in COMMANDS if name != "CONSTRAINT")
-    findings = set()
+    findings = Findings()
     world = None
     for number in range(calls):
         if number % 25 == 0:
@@ -208,7 +175,7 @@ def main(seed: int, calls: int, only: list[str]) -> int:
             member, value = chance.choice([*members(thing), "nothing"]), chance.choice(DOUBTFUL + MEANINGLESS)
             name = f"{type(thing).__name__}.{member}"
             meaningless, shown = any(value is x for x in MEANINGLESS), f"{name} = {value!r}"[:90]
-            error = set_member(thing, member, value)
+            error = raised_by(partial(set_member, thing, member, value), PATIENCE)
             allowed = (*DOCUMENTED, AttributeError, ValueError)  # no such member; of a body or constraint that is gone
             if isinstance(error, AttributeError) and member != "nothing":
                 allowed = DOCUMENTED
@@ -216,17 +183,9 @@ def main(seed: int, calls: int, only: list[str]) -> int:
             name, allowed = chance.choice(names), DOCUMENTED
             arguments, meaningless = spoil(world, name, chance)
             shown = f"{name} ({', '.join(repr(a)[:60] for a in arguments)})"
-            error = call(name, arguments)
-        if error is None:
-            if meaningless:
-                findings.add(f"accepted: {shown}")
-        elif not isinstance(error, allowed):
-            findings.add(f"{type(error).__name__}: {error}: {shown}")
-        elif isinstance(error, BadArgument) and not str(error).startswith(name):
-            findings.add(f"does not name its command: {error}: {shown}")
-    for finding in sorted(findings):
-        print(finding.encode("ascii", "backslashreplace").decode())
-    return 1 if findings else 0
+            error = raised_by(partial(getattr(solfec, name), *arguments), PATIENCE)
+        findings.judge(name, shown, error, meaningless, isinstance(error, allowed))
+    return findings.report()
 
 
 if __name__ == "__main__":

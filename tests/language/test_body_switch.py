@@ -5,35 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BODY_CHARS,
-    BODY_SWITCH,
-    BULK_MATERIAL,
-    CALLBACK,
-    DISPLACEMENT,
-    ELLIP,
-    ENERGY,
-    FIX_DIRECTION,
-    FIX_POINT,
-    FORCE,
-    GRAVITY,
-    HEX,
-    HINGE,
-    HULL,
-    INITIAL_VELOCITY,
-    MESH,
-    PUT_SPRING,
-    RACK,
-    RUN,
-    SIMPLIFIED_CRACK,
-    SLIDER,
-    SOLFEC,
-    SPHERE,
-    TORQUE,
-    VELOCITY,
-)  # fmt: skip
+import solfec as s
 from solfec.bodies.finite_elements import compiled
 from solfec.errors import SolfecWarning
 
@@ -44,9 +16,9 @@ PAIRS = [(one, two) for one in KINDS for two in KINDS if one != two]
 
 
 def model(*arguments):
-    solfec = SOLFEC("DYNAMIC", 1e-3, *arguments)
+    solfec = s.SOLFEC("DYNAMIC", 1e-3, *arguments)
     solfec.verbose = "OFF"
-    return solfec, BULK_MATERIAL(solfec, "KIRCHHOFF", "soft", young=1e5, poisson=0.3, density=900)
+    return solfec, s.BULK_MATERIAL(solfec, "KIRCHHOFF", "soft", young=1e5, poisson=0.3, density=900)
 
 
 def turn(axis, angle):
@@ -80,7 +52,7 @@ def momenta(body):
 
 def spinning(solfec, matter, kind):
     """A body that has turned by 2 radians, is deformed if it can be, far from the origin, and moves and spins."""
-    body = BODY(solfec, kind, HEX(SKEW, 3, 2, 2, 1, [1, 2, 3, 4, 5, 6]), matter, label="stone")
+    body = s.BODY(solfec, kind, s.HEX(SKEW, 3, 2, 2, 1, [1, 2, 3, 4, 5, 6]), matter, label="stone")
     rotation, place = turn((1, 2, 3), 2.0), np.array([10.0, -20.0, 5.0])
     stretch = np.eye(3) + 0.1 * np.array([[1, 0.3, 0], [0.3, -0.5, 0.2], [0, 0.2, 0.4]])
     if kind == "RIGID":
@@ -99,12 +71,12 @@ def spinning(solfec, matter, kind):
 def test_momenta_are_kept_to_rounding(one, two):
     solfec, matter = model()
     body = spinning(solfec, matter, one)
-    before, energy = momenta(body), sum(ENERGY(solfec, body)[:2])
-    lost = BODY_SWITCH(body, two)
+    before, energy = momenta(body), sum(s.ENERGY(solfec, body)[:2])
+    lost = s.BODY_SWITCH(body, two)
     assert body.kind == two
     for old, new in zip(before, momenta(body), strict=True):
         assert np.linalg.norm(new - old) <= 1e-12 * np.linalg.norm(old)
-    assert lost == pytest.approx(energy - sum(ENERGY(solfec, body)[:2]), abs=1e-9 * energy)
+    assert lost == pytest.approx(energy - sum(s.ENERGY(solfec, body)[:2]), abs=1e-9 * energy)
     assert body.label == "stone"
 
 
@@ -113,9 +85,9 @@ def test_places_stay_exactly_towards_deformable(one, two):
     solfec, matter = model()
     body = spinning(solfec, matter, one)
     points = [(0.3, 0.4, 0.2), (1.7, 0.9, 0.8), (0, 0, 0)]
-    before = np.array([(DISPLACEMENT(body, p), VELOCITY(body, p)) for p in points])
-    BODY_SWITCH(body, two)
-    after = np.array([(DISPLACEMENT(body, p), VELOCITY(body, p)) for p in points])
+    before = np.array([(s.DISPLACEMENT(body, p), s.VELOCITY(body, p)) for p in points])
+    s.BODY_SWITCH(body, two)
+    after = np.array([(s.DISPLACEMENT(body, p), s.VELOCITY(body, p)) for p in points])
     assert after[:, 0] == pytest.approx(before[:, 0], abs=1e-13)
     change = after[:, 1] - before[:, 1]
     if two == "PSEUDO_RIGID":
@@ -134,8 +106,8 @@ def test_places_stay_in_the_mean_towards_rigid(two):
     body = spinning(solfec, matter, "FINITE_ELEMENT")
     nodes, mass = nodes_of(body)
     before = nodes + np.reshape(body.conf, (-1, 3))
-    BODY_SWITCH(body, two)
-    moved = nodes + np.array([DISPLACEMENT(body, tuple(p)) for p in nodes])
+    s.BODY_SWITCH(body, two)
+    moved = nodes + np.array([s.DISPLACEMENT(body, tuple(p)) for p in nodes])
     assert mass @ (moved - before) / mass.sum() == pytest.approx(np.zeros(3), abs=1e-12)
     assert mass @ np.cross(moved - mass @ moved / mass.sum(), before - moved) / mass.sum() == pytest.approx(np.zeros(3), abs=1e-12)
     assert 0.001 < np.abs(moved - before).max() < (0.3 if two == "RIGID" else 0.05)
@@ -145,38 +117,38 @@ def test_a_body_that_deforms_as_it_may_come_back_is_what_it_was():
     solfec, matter = model()
     body = spinning(solfec, matter, "RIGID")
     before = np.array(body.conf), np.array(body.velo)
-    losses = [BODY_SWITCH(body, kind) for kind in ("FINITE_ELEMENT", "PSEUDO_RIGID", "RIGID")]
+    losses = [s.BODY_SWITCH(body, kind) for kind in ("FINITE_ELEMENT", "PSEUDO_RIGID", "RIGID")]
     assert np.array(body.conf) == pytest.approx(before[0], abs=1e-12)
     assert np.array(body.velo) == pytest.approx(before[1], rel=1e-11)
     assert losses[0] > 0  # the same angular momentum with the greater inertia of lumped masses
-    assert sum(losses) == pytest.approx(0, abs=1e-9 * ENERGY(solfec, body)[0])
+    assert sum(losses) == pytest.approx(0, abs=1e-9 * s.ENERGY(solfec, body)[0])
 
 
 def test_the_energy_that_is_lost_is_that_of_the_deformation():
     """A body at rest, stretched by 1 % along x: E volume strain^2 / 2 in uniaxial stress, here with the lateral strain -nu 1 %."""
     solfec, matter = model()
-    body = BODY(solfec, "FINITE_ELEMENT", HEX(CUBE, 2, 2, 2, 1, [1] * 6), matter)
+    body = s.BODY(solfec, "FINITE_ELEMENT", s.HEX(CUBE, 2, 2, 2, 1, [1] * 6), matter)
     nodes = np.reshape(body.mesh.get_data()[0], (-1, 3))
     body.conf = (nodes * np.array([0.01, -0.003, -0.003])).ravel()
-    assert BODY_SWITCH(body, "RIGID") == pytest.approx(0.5 * 1e5 * 1e-4, rel=0.02)
-    assert tuple(ENERGY(solfec, body)[:2]) == (0, 0)
+    assert s.BODY_SWITCH(body, "RIGID") == pytest.approx(0.5 * 1e5 * 1e-4, rel=0.02)
+    assert tuple(s.ENERGY(solfec, body)[:2]) == (0, 0)
     assert body.conf[9:] == pytest.approx((0.505, 0.4985, 0.4985))
 
 
 def test_shapes_of_all_kinds_stay(tmp_path):
     solfec, matter = model()
-    for k, shape in enumerate([SPHERE((0, 0, 0), 0.5, 3, 4), ELLIP((3, 0, 0), (0.5, 0.4, 0.3), 1, 1), HULL(CUBE, 2, 2)]):
-        body = BODY(solfec, "RIGID", shape, matter)
+    for k, shape in enumerate([s.SPHERE((0, 0, 0), 0.5, 3, 4), s.ELLIP((3, 0, 0), (0.5, 0.4, 0.3), 1, 1), s.HULL(CUBE, 2, 2)]):
+        body = s.BODY(solfec, "RIGID", shape, matter)
         mass, tensor = body.mass, body.tensor
-        BODY_SWITCH(body, "PSEUDO_RIGID")
-        BODY_SWITCH(body, "RIGID")
+        s.BODY_SWITCH(body, "PSEUDO_RIGID")
+        s.BODY_SWITCH(body, "RIGID")
         assert body.mass == pytest.approx(mass, rel=1e-14)
         assert body.tensor == pytest.approx(tensor, rel=1e-12, abs=1e-9)
         assert body.id == 3 * (k + 1)
-    box = MESH(np.array(CUBE) * 3 - 1, [8, 0, 1, 2, 3, 4, 5, 6, 7, 1], 1)
-    BODY_SWITCH(body, "FINITE_ELEMENT", mesh=box)
-    assert BODY_SWITCH(body, "FINITE_ELEMENT", form="BC") == pytest.approx(0, abs=1e-9)
-    BODY_SWITCH(body, "RIGID")
+    box = s.MESH(np.array(CUBE) * 3 - 1, [8, 0, 1, 2, 3, 4, 5, 6, 7, 1], 1)
+    s.BODY_SWITCH(body, "FINITE_ELEMENT", mesh=box)
+    assert s.BODY_SWITCH(body, "FINITE_ELEMENT", form="BC") == pytest.approx(0, abs=1e-9)
+    s.BODY_SWITCH(body, "RIGID")
     assert body.mass == pytest.approx(900)
 
 
@@ -185,16 +157,16 @@ def test_a_pendulum_swings_on_through_switches():
     ends = []
     for switched in (False, True):
         solfec, matter = model()
-        stiff = BULK_MATERIAL(solfec, "KIRCHHOFF", "stiff", young=1e7, poisson=0.3, density=900)
-        GRAVITY(solfec, (0, 0, -10))
-        body = BODY(solfec, "RIGID", HEX(np.reshape(CUBE, (-1, 3)) @ np.diag([0.2, 0.2, 1]), 2, 2, 4, 1, [1] * 6), stiff)
-        FIX_POINT(body, (0.1, 0.1, 1))
-        FORCE(body, "SPATIAL", (0, 0, 0), (1, 0, 0), 2.0)
-        INITIAL_VELOCITY(body, (0.5, 0, 0), (0, -1, 0))
+        stiff = s.BULK_MATERIAL(solfec, "KIRCHHOFF", "stiff", young=1e7, poisson=0.3, density=900)
+        s.GRAVITY(solfec, (0, 0, -10))
+        body = s.BODY(solfec, "RIGID", s.HEX(np.reshape(CUBE, (-1, 3)) @ np.diag([0.2, 0.2, 1]), 2, 2, 4, 1, [1] * 6), stiff)
+        s.FIX_POINT(body, (0.1, 0.1, 1))
+        s.FORCE(body, "SPATIAL", (0, 0, 0), (1, 0, 0), 2.0)
+        s.INITIAL_VELOCITY(body, (0.5, 0, 0), (0, -1, 0))
         if switched:
             turns = iter(["PSEUDO_RIGID", "RIGID", "PSEUDO_RIGID", "RIGID"])
-            CALLBACK(solfec, 0.1, (body, turns), lambda body, turns: [BODY_SWITCH(body, kind) for kind in [next(turns, None)] if kind] and 1 or 1)
-        RUN(solfec, AUTO_SOLVER(1e-12), 0.5)
+            s.CALLBACK(solfec, 0.1, (body, turns), lambda body, turns: [s.BODY_SWITCH(body, kind) for kind in [next(turns, None)] if kind] and 1 or 1)
+        s.RUN(solfec, s.AUTO_SOLVER(1e-12), 0.5)
         assert len(body.constraints) == 1
         ends.append(np.array(body.conf[9:12]))
     assert np.linalg.norm(ends[0] - (0.1, 0.1, 0.5)) > 0.05
@@ -203,65 +175,65 @@ def test_a_pendulum_swings_on_through_switches():
 
 def test_rows_that_act_otherwise_on_elements_refuse_a_switch():
     solfec, matter = model()
-    one, two, three = (BODY(solfec, "RIGID", HEX(np.reshape(CUBE, (-1, 3)) + (2 * k, 0, 0), 1, 1, 1, 1, [1] * 6), matter) for k in range(3))
-    FIX_DIRECTION(one, (1, 0, 0), (0, 1, 0), two, (2, 0, 0))
-    PUT_SPRING(two, (3, 1, 1), three, (4, 1, 1), [-1, -1, 1, 1], (-1, 1), (1, 0, 0), "CONV2")
-    pinion = HINGE(three, None, (4.5, 0.5, 0.5), (0, 0, 1))
-    RACK(pinion, SLIDER(two, None, (2.5, 0.5, 0.5), (1, 0, 0)), 0.5)
+    one, two, three = (s.BODY(solfec, "RIGID", s.HEX(np.reshape(CUBE, (-1, 3)) + (2 * k, 0, 0), 1, 1, 1, 1, [1] * 6), matter) for k in range(3))
+    s.FIX_DIRECTION(one, (1, 0, 0), (0, 1, 0), two, (2, 0, 0))
+    s.PUT_SPRING(two, (3, 1, 1), three, (4, 1, 1), [-1, -1, 1, 1], (-1, 1), (1, 0, 0), "CONV2")
+    pinion = s.HINGE(three, None, (4.5, 0.5, 0.5), (0, 0, 1))
+    s.RACK(pinion, s.SLIDER(two, None, (2.5, 0.5, 0.5), (1, 0, 0)), 0.5)
     for body, why in ((one, "FIX_DIRECTION holds body 1"), (two, r"body 2 is a rack \(RACK\)"), (three, "body 3 carries the direction of a PUT_SPRING")):
         with pytest.raises(ValueError, match=why):
-            BODY_SWITCH(body, "FINITE_ELEMENT")
-        assert body.kind == "RIGID" and abs(BODY_SWITCH(body, "PSEUDO_RIGID")) < 1e-9
+            s.BODY_SWITCH(body, "FINITE_ELEMENT")
+        assert body.kind == "RIGID" and abs(s.BODY_SWITCH(body, "PSEUDO_RIGID")) < 1e-9
     assert len(solfec.bodies) == 3
 
 
 def test_a_body_with_elements_keeps_its_mesh():
     """Its nodal values are those of its own nodes."""
     solfec, matter = model()
-    body = BODY(solfec, "FINITE_ELEMENT", HULL(CUBE, 1, 1), matter, mesh=HEX(CUBE, 2, 2, 2, 1, [1] * 6))
+    body = s.BODY(solfec, "FINITE_ELEMENT", s.HULL(CUBE, 1, 1), matter, mesh=s.HEX(CUBE, 2, 2, 2, 1, [1] * 6))
     for form in ("TL", "BC"):
         with pytest.raises(ValueError, match="body 1 .*'mesh' is for bodies without" if form == "BC" else "already"):
-            BODY_SWITCH(body, "FINITE_ELEMENT", form, HEX(CUBE, 3, 1, 1, 1, [1] * 6))
+            s.BODY_SWITCH(body, "FINITE_ELEMENT", form, s.HEX(CUBE, 3, 1, 1, 1, [1] * 6))
     assert len(solfec.bodies) == 1 and len(body.conf) == 81
 
 
 def test_a_mesh_that_does_not_hold_the_shape_names_the_body_that_the_user_knows():
     solfec, matter = model()
-    stone = BODY(solfec, "RIGID", HULL(CUBE, 1, 1), matter, label="stone")
+    stone = s.BODY(solfec, "RIGID", s.HULL(CUBE, 1, 1), matter, label="stone")
     with pytest.raises(ValueError, match=r"BODY_SWITCH: body 1 \(stone\): the mesh does not contain the shape(?!.*body 2)"):
-        BODY_SWITCH(stone, "FINITE_ELEMENT", mesh=HEX(0.5 * np.array(CUBE), 1, 1, 1, 1, [1] * 6))
+        s.BODY_SWITCH(stone, "FINITE_ELEMENT", mesh=s.HEX(0.5 * np.array(CUBE), 1, 1, 1, 1, [1] * 6))
     assert stone.kind == "RIGID" and len(solfec.bodies) == 1
 
 
 def test_a_form_for_a_rigid_body_is_told():
     solfec, matter = model()
-    body = BODY(solfec, "PSEUDO_RIGID", HULL(CUBE, 1, 1), matter)
+    body = s.BODY(solfec, "PSEUDO_RIGID", s.HULL(CUBE, 1, 1), matter)
     with pytest.warns(SolfecWarning, match="BODY_SWITCH: 'form' is for finite element bodies; 'BC' means nothing to one of kind 'RIGID'"):
-        BODY_SWITCH(body, "RIGID", "BC")
+        s.BODY_SWITCH(body, "RIGID", "BC")
 
 
 def test_bodies_that_cannot_be_switched_stay_as_they_are():
     solfec, matter = model()
-    rigid = BODY(solfec, "RIGID", HULL(CUBE, 1, 1), matter)
+    rigid = s.BODY(solfec, "RIGID", s.HULL(CUBE, 1, 1), matter)
     with pytest.raises(ValueError, match="BODY_SWITCH: body 1 is RIGID already"):
-        BODY_SWITCH(rigid, "RIGID")
+        s.BODY_SWITCH(rigid, "RIGID")
     with pytest.raises(ValueError, match="not a single MESH"):
-        BODY_SWITCH(rigid, "FINITE_ELEMENT")
+        s.BODY_SWITCH(rigid, "FINITE_ELEMENT")
     with pytest.raises(ValueError, match="'kind' must be one of"):
-        BODY_SWITCH(rigid, "OBSTACLE")
-    ground = BODY(solfec, "OBSTACLE", HULL(CUBE, 1, 1), matter)
+        s.BODY_SWITCH(rigid, "OBSTACLE")
+    ground = s.BODY(solfec, "OBSTACLE", s.HULL(CUBE, 1, 1), matter)
     with pytest.raises(ValueError, match="obstacle"):
-        BODY_SWITCH(ground, "RIGID")
-    heavy = BODY(solfec, "RIGID", HULL(CUBE, 1, 1), matter)
-    BODY_CHARS(heavy, 5, 1, (0.5, 0.5, 0.5), [1, 0, 0, 0, 1, 0, 0, 0, 1])
+        s.BODY_SWITCH(ground, "RIGID")
+    heavy = s.BODY(solfec, "RIGID", s.HULL(CUBE, 1, 1), matter)
+    s.BODY_CHARS(heavy, 5, 1, (0.5, 0.5, 0.5), [1, 0, 0, 0, 1, 0, 0, 0, 1])
     with pytest.raises(ValueError, match="BODY_CHARS"):
-        BODY_SWITCH(heavy, "PSEUDO_RIGID")
-    TORQUE(rigid, "SPATIAL", (1, 0, 0), 1)
+        s.BODY_SWITCH(heavy, "PSEUDO_RIGID")
+    s.TORQUE(rigid, "SPATIAL", (1, 0, 0), 1)
     with pytest.raises(ValueError, match="torque"):
-        BODY_SWITCH(rigid, "PSEUDO_RIGID")
-    soft = BODY(solfec, "PSEUDO_RIGID", HULL(CUBE, 1, 1), matter)
-    SIMPLIFIED_CRACK(soft, (0.5, 0.5, 0.5), (1, 0, 0), (1, 1), "TENSILE", ft=1.0)
+        s.BODY_SWITCH(rigid, "PSEUDO_RIGID")
+    soft = s.BODY(solfec, "PSEUDO_RIGID", s.HULL(CUBE, 1, 1), matter)
+    s.SIMPLIFIED_CRACK(soft, (0.5, 0.5, 0.5), (1, 0, 0), (1, 1), "TENSILE", ft=1.0)
     with pytest.raises(ValueError, match="cracks"):
-        BODY_SWITCH(soft, "RIGID")
+        s.BODY_SWITCH(soft, "RIGID")
     assert [body.kind for body in (rigid, ground, heavy, soft)] == ["RIGID", "OBSTACLE", "RIGID", "PSEUDO_RIGID"]
-    assert BODY(solfec, "RIGID", HULL(CUBE, 1, 1), matter).id == 5
+    assert s.BODY(solfec, "RIGID", s.HULL(CUBE, 1, 1), matter).id == 5

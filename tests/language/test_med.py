@@ -6,26 +6,7 @@ import numpy as np
 import pytest
 
 import solfec as language
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    GRAVITY,
-    HEX,
-    HULL,
-    INITIAL_VELOCITY,
-    MED_EXPORT,
-    MED_FIELD,
-    MESH,
-    MESH_READ,
-    OUTPUT,
-    POD_BASE,
-    RUN,
-    SOLFEC,
-    SPHERE,
-    STRESS,
-    TRANSLATE,
-)  # fmt: skip
+import solfec as s
 
 mc = pytest.importorskip("medcoupling", reason="MED files need it: pip install 'solfec[med]'")
 meshio = pytest.importorskip("meshio", reason="a second reader of MED files: pip install 'solfec[meshio]'")
@@ -40,9 +21,9 @@ ELEMENTS = {  # nodes, element, volume
 
 
 def model(path=None, **arguments):
-    solfec = SOLFEC("DYNAMIC", 1e-3, *([] if path is None else [str(path)]), **arguments)
+    solfec = s.SOLFEC("DYNAMIC", 1e-3, *([] if path is None else [str(path)]), **arguments)
     solfec.verbose = "OFF"
-    return solfec, BULK_MATERIAL(solfec, "KIRCHHOFF", "steel", young=1e7, poisson=0.25, density=1000)
+    return solfec, s.BULK_MATERIAL(solfec, "KIRCHHOFF", "steel", young=1e7, poisson=0.25, density=1000)
 
 
 def values(path, name, place=None, step=-1):
@@ -86,26 +67,26 @@ def test_files_of_other_programs_have_volumes_and_fields_that_solfec_reads(name,
     else:
         kind = {"tetrahedron": "tetra"}.get(name, name)
         meshio.Mesh(points, [(kind, [element[1:]])], point_data={"DEPL": field}).write(path)
-    mesh = MESH_READ(path)
+    mesh = s.MESH_READ(path)
     order = mesh.get_data()[1]
     assert signed_volume(points[order[1 : 1 + element[0]]]) == pytest.approx(volume)  # the order of MESH, whatever side the file lists
     solfec, steel = model()
-    body = BODY(solfec, "FINITE_ELEMENT", mesh, steel)
+    body = s.BODY(solfec, "FINITE_ELEMENT", mesh, steel)
     assert body.mass == pytest.approx(1000 * volume)
-    assert MED_FIELD(path, "DEPL", body=body) == pytest.approx(((2 if writer == "medcoupling" else 1) * field).ravel(), abs=0)
+    assert s.MED_FIELD(path, "DEPL", body=body) == pytest.approx(((2 if writer == "medcoupling" else 1) * field).ravel(), abs=0)
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_elements_of_each_type_have_their_volumes_groups_and_values_in_all_readers(name, tmp_path):
     solfec, steel = model()
     nodes, element, volume = ELEMENTS[name]
-    mesh = MESH(nodes, [*element, 7], [3, 3, 0, 1, 2, 5] if element[0] == 4 else 3)
+    mesh = s.MESH(nodes, [*element, 7], [3, 3, 0, 1, 2, 5] if element[0] == 4 else 3)
     given = mesh.get_data()
-    body = BODY(solfec, "FINITE_ELEMENT", mesh, steel)
+    body = s.BODY(solfec, "FINITE_ELEMENT", mesh, steel)
     rate = np.arange(len(nodes)) / 7.0
     body.conf, body.velo = 1e-3 * rate**2, rate
     path = str(tmp_path / "one.med")
-    MED_EXPORT(solfec, 0, path, attributes=["DISP", "VELO", "STRESS"])
+    s.MED_EXPORT(solfec, 0, path, attributes=["DISP", "VELO", "STRESS"])
 
     read = mc.ReadUMeshFromFile(path, "SOLFEC")
     assert read.getMeasureField(True).getArray().getValues() == pytest.approx([volume])
@@ -113,7 +94,7 @@ def test_elements_of_each_type_have_their_volumes_groups_and_values_in_all_reade
     assert values(path, "DISP").ravel() == pytest.approx(np.array(body.conf), abs=0)
     stress = values(path, "STRESS_OF_CELLS", mc.ON_CELLS)[0]
     if name != "pyramid":  # whose centre in coordinates of the element is another point
-        assert stress == pytest.approx(STRESS(body, tuple(np.mean(np.reshape(nodes, (-1, 3)), axis=0)))[:6])
+        assert stress == pytest.approx(s.STRESS(body, tuple(np.mean(np.reshape(nodes, (-1, 3)), axis=0)))[:6])
 
     other = meshio.read(path)
     (at,) = [k for k, block in enumerate(other.cells) if block.dim == 3]
@@ -125,7 +106,7 @@ def test_elements_of_each_type_have_their_volumes_groups_and_values_in_all_reade
     of_cells = next(array for key, array in other.cell_data.items() if key.startswith("STRESS_OF_CELLS"))
     assert np.ravel(of_cells[at]) == pytest.approx(stress, abs=0)
     again, groups = None, {}
-    again = MESH_READ(path, groups=groups)
+    again = s.MESH_READ(path, groups=groups)
     assert again.get_data() == given
     assert groups["volumes"]["VOLUME_7"] == 7
     assert groups["surfaces"]["SURFACE_3"] == 3
@@ -134,15 +115,15 @@ def test_elements_of_each_type_have_their_volumes_groups_and_values_in_all_reade
 def run_of_all_shapes(path, mode):
     """A run in which meshes of all kinds of bodies, convexes, a ball and an obstacle move; its frames are 5 steps apart."""
     solfec, steel = model(path, mode=mode)
-    GRAVITY(solfec, (0, 0, -10))
-    BODY(solfec, "OBSTACLE", HULL([-5, -5, -1, 15, -5, -1, 15, 5, -1, -5, 5, -1, -5, -5, 0, 15, -5, 0, 15, 5, 0, -5, 5, 0], 1, 1), steel)
-    turning = BODY(solfec, "RIGID", TRANSLATE(HEX(CUBE, 2, 2, 2, 7, [1, 2, 3, 4, 5, 6]), (0, 0, 2)), steel)
-    INITIAL_VELOCITY(turning, (0, 0, 0), (0, 0, 3))
-    BODY(solfec, "FINITE_ELEMENT", TRANSLATE(HEX(CUBE, 2, 2, 2, 4, [1] * 6), (3, 0, 0)), steel, form="TL")
-    BODY(solfec, "RIGID", SPHERE((6, 0, 0.5), 0.5, 1, 1), steel)
-    BODY(solfec, "PSEUDO_RIGID", TRANSLATE(HULL([0, 0, 0, 2, 0, 0, 2.5, 1, 0, 1, 2, 0, -0.5, 1, 0, 1, 1, 1], 1, 1), (9, 0, 0)), steel)
-    OUTPUT(solfec, 0.005)
-    RUN(solfec, AUTO_SOLVER(), 0.02)
+    s.GRAVITY(solfec, (0, 0, -10))
+    s.BODY(solfec, "OBSTACLE", s.HULL([-5, -5, -1, 15, -5, -1, 15, 5, -1, -5, 5, -1, -5, -5, 0, 15, -5, 0, 15, 5, 0, -5, 5, 0], 1, 1), steel)
+    turning = s.BODY(solfec, "RIGID", s.TRANSLATE(s.HEX(CUBE, 2, 2, 2, 7, [1, 2, 3, 4, 5, 6]), (0, 0, 2)), steel)
+    s.INITIAL_VELOCITY(turning, (0, 0, 0), (0, 0, 3))
+    s.BODY(solfec, "FINITE_ELEMENT", s.TRANSLATE(s.HEX(CUBE, 2, 2, 2, 4, [1] * 6), (3, 0, 0)), steel, form="TL")
+    s.BODY(solfec, "RIGID", s.SPHERE((6, 0, 0.5), 0.5, 1, 1), steel)
+    s.BODY(solfec, "PSEUDO_RIGID", s.TRANSLATE(s.HULL([0, 0, 0, 2, 0, 0, 2.5, 1, 0, 1, 2, 0, -0.5, 1, 0, 1, 1, 1], 1, 1), (9, 0, 0)), steel)
+    s.OUTPUT(solfec, 0.005)
+    s.RUN(solfec, s.AUTO_SOLVER(), 0.02)
     return solfec
 
 
@@ -150,7 +131,7 @@ def test_a_run_is_one_mesh_with_fields_at_every_frame(tmp_path):
     run_of_all_shapes(tmp_path / "run", "WRITE")
     solfec = run_of_all_shapes(tmp_path / "run", "READ")
     path = str(tmp_path / "run.med")
-    MED_EXPORT(solfec, (0, 1), path)
+    s.MED_EXPORT(solfec, (0, 1), path)
     times = [time for *_, time in mc.GetAllFieldIterations(path, "DISP")]
     assert times == pytest.approx([0, 0.005, 0.01, 0.015, 0.02])
     mesh = mc.MEDFileMesh.New(path)
@@ -168,7 +149,7 @@ def test_a_run_is_one_mesh_with_fields_at_every_frame(tmp_path):
     other = meshio.read(path)  # does not end the interpreter: the mesh has one step
     assert len([name for name in other.point_data if name.startswith("DISP")]) == 5
 
-    MED_EXPORT(SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "run"), mode="READ"), 0.02, path, subset=2)  # without the input of the model
+    s.MED_EXPORT(s.SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "run"), mode="READ"), 0.02, path, subset=2)  # without the input of the model
     mesh = mc.MEDFileMesh.New(path)
     assert mesh.getMeshAtLevel(0).getMeasureField(True).getArray().getValues() == pytest.approx([1 / 8] * 8)
     assert mesh.getGroupArr(-1, "SURFACE_5").getNumberOfTuples() == 4
@@ -176,26 +157,26 @@ def test_a_run_is_one_mesh_with_fields_at_every_frame(tmp_path):
 
 def test_fields_become_initial_states_and_bases_of_bodies_with_other_numbers_of_nodes(tmp_path):
     solfec, steel = model()
-    first = BODY(solfec, "FINITE_ELEMENT", HEX(CUBE, 2, 1, 1, 1, [1] * 6), steel)
-    BODY(solfec, "FINITE_ELEMENT", TRANSLATE(HEX(CUBE, 1, 1, 1, 1, [1] * 6), (1, 0, 0)), steel)  # has nodes at the same places
+    first = s.BODY(solfec, "FINITE_ELEMENT", s.HEX(CUBE, 2, 1, 1, 1, [1] * 6), steel)
+    s.BODY(solfec, "FINITE_ELEMENT", s.TRANSLATE(s.HEX(CUBE, 1, 1, 1, 1, [1] * 6), (1, 0, 0)), steel)  # has nodes at the same places
     given = np.sin(np.arange(36.0)).reshape(12, 3) * 1e-2
     first.conf = given.ravel()
     path = str(tmp_path / "state.med")
-    MED_EXPORT(solfec, 0, path, attributes=["DISP", "STRESS"])
+    s.MED_EXPORT(solfec, 0, path, attributes=["DISP", "STRESS"])
     order = np.argsort(np.cos(np.arange(12) * 3.0))
     nodes, elements, _ = first.mesh.get_data()
     renumbered = np.argsort(order)
     records = [[8, *renumbered[elements[k + 1 : k + 9]].tolist(), 1] for k in range(0, len(elements), 10)]
     again, matter = model()
-    body = BODY(again, "FINITE_ELEMENT", MESH(np.reshape(nodes, (-1, 3))[order].ravel(), sum(records, []), 1), matter)
-    found = MED_FIELD(path, "DISP__", body=body)
+    body = s.BODY(again, "FINITE_ELEMENT", s.MESH(np.reshape(nodes, (-1, 3))[order].ravel(), sum(records, []), 1), matter)
+    found = s.MED_FIELD(path, "DISP__", body=body)
     assert np.reshape(found, (-1, 3)) == pytest.approx(given[order], abs=0)
     body.conf = found
-    MED_EXPORT(again, 0, str(tmp_path / "again.med"), attributes=["STRESS"])
-    stress = MED_FIELD(path, "STRESS", body=body)  # follows from the displacements that were read
-    assert max(stress) > 1e4 and MED_FIELD(str(tmp_path / "again.med"), "STRESS", body=body) == pytest.approx(stress, abs=1e-9 * max(stress))
-    base = POD_BASE(body, [found])
-    reduced = BODY(again, "FINITE_ELEMENT", body.mesh, matter, form="BC-RO", base=base)
+    s.MED_EXPORT(again, 0, str(tmp_path / "again.med"), attributes=["STRESS"])
+    stress = s.MED_FIELD(path, "STRESS", body=body)  # follows from the displacements that were read
+    assert max(stress) > 1e4 and s.MED_FIELD(str(tmp_path / "again.med"), "STRESS", body=body) == pytest.approx(stress, abs=1e-9 * max(stress))
+    base = s.POD_BASE(body, [found])
+    reduced = s.BODY(again, "FINITE_ELEMENT", body.mesh, matter, form="BC-RO", base=base)
     reduced.conf = [*(np.reshape(base[1], (7, -1)) @ found), 1, 0, 0, 0, 1, 0, 0, 0, 1]
     points = np.array(reduced.mesh.get_data()[0])
     assert len(reduced.velo) == 7
@@ -205,21 +186,21 @@ def test_fields_become_initial_states_and_bases_of_bodies_with_other_numbers_of_
 
 def test_bodies_that_come_begin_another_file(tmp_path):
     solfec, steel = model(tmp_path / "run")
-    BODY(solfec, "RIGID", HEX(CUBE, 1, 1, 1, 1, [1] * 6), steel)
-    RUN(solfec, AUTO_SOLVER(), 0.002)
-    BODY(solfec, "RIGID", TRANSLATE(HEX(CUBE, 1, 1, 1, 1, [1] * 6), (3, 0, 0)), steel)
-    RUN(solfec, AUTO_SOLVER(), 0.002)
-    read = SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "run"), mode="READ")
+    s.BODY(solfec, "RIGID", s.HEX(CUBE, 1, 1, 1, 1, [1] * 6), steel)
+    s.RUN(solfec, s.AUTO_SOLVER(), 0.002)
+    s.BODY(solfec, "RIGID", s.TRANSLATE(s.HEX(CUBE, 1, 1, 1, 1, [1] * 6), (3, 0, 0)), steel)
+    s.RUN(solfec, s.AUTO_SOLVER(), 0.002)
+    read = s.SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "run"), mode="READ")
     with pytest.warns(match="results are in 2 files"):
-        MED_EXPORT(read, (0, 1), str(tmp_path / "a"))
+        s.MED_EXPORT(read, (0, 1), str(tmp_path / "a"))
     (second,) = [path for path in tmp_path.glob("a.*.med") if path.name != "a.med"]
     assert mc.ReadUMeshFromFile(str(second), "SOLFEC").getNumberOfCells() == 2
 
 
 def test_the_command_file_names_groups_and_materials_and_says_that_nobody_ran_it(tmp_path):
     solfec, steel = model()
-    BODY(solfec, "FINITE_ELEMENT", HEX(CUBE, 1, 1, 1, 1, [9] * 6), steel)
-    MED_EXPORT(solfec, 0, str(tmp_path / "a"), aster="ON")
+    s.BODY(solfec, "FINITE_ELEMENT", s.HEX(CUBE, 1, 1, 1, 1, [9] * 6), steel)
+    s.MED_EXPORT(solfec, 0, str(tmp_path / "a"), aster="ON")
     text = (tmp_path / "a.comm").read_text()
     assert "written, not run" in text
     assert "GROUP_MA=('BODY_1',)" in text
@@ -230,26 +211,26 @@ def test_the_command_file_names_groups_and_materials_and_says_that_nobody_ran_it
 
 def test_what_is_missing_is_named(tmp_path, monkeypatch):
     solfec, steel = model()
-    body = BODY(solfec, "FINITE_ELEMENT", HEX(CUBE, 1, 1, 1, 1, [9] * 6), steel)
+    body = s.BODY(solfec, "FINITE_ELEMENT", s.HEX(CUBE, 1, 1, 1, 1, [9] * 6), steel)
     path = str(tmp_path / "a.med")
-    MED_EXPORT(solfec, 0, path)
+    s.MED_EXPORT(solfec, 0, path)
     with pytest.raises(ValueError, match=r"MED_FIELD: .* has no field 'DEPL'; it has .*'DISP'"):
-        MED_FIELD(path, "DEPL")
+        s.MED_FIELD(path, "DEPL")
     with pytest.raises(ValueError, match="has 1 steps"):
-        MED_FIELD(path, "DISP", 3)
-    other = BODY(solfec, "FINITE_ELEMENT", TRANSLATE(HEX(CUBE, 1, 1, 1, 1, [9] * 6), (0, 0, 0.5)), steel)
+        s.MED_FIELD(path, "DISP", 3)
+    other = s.BODY(solfec, "FINITE_ELEMENT", s.TRANSLATE(s.HEX(CUBE, 1, 1, 1, 1, [9] * 6), (0, 0, 0.5)), steel)
     with pytest.raises(ValueError, match="no node at node . of body 2"):
-        MED_FIELD(path, "DISP", body=other)
+        s.MED_FIELD(path, "DISP", body=other)
     with pytest.raises(ValueError, match="attributes"):
-        MED_EXPORT(solfec, 0, path, attributes=["REAC"])
+        s.MED_EXPORT(solfec, 0, path, attributes=["REAC"])
     (tmp_path / "damaged.med").write_text("no MED file")
     with pytest.raises(ValueError, match="cannot be read"):
-        MED_FIELD(str(tmp_path / "damaged.med"), "DISP", body=body)
+        s.MED_FIELD(str(tmp_path / "damaged.med"), "DISP", body=body)
 
     def absent(name):
         raise ImportError(name)
 
     monkeypatch.setattr("solfec.results.med.installed.load", absent)
     with pytest.raises(ValueError, match=r"MED_EXPORT: MED files need the package medcoupling, which is not installed; run: python -m pip install 'solfec\[med\]'"):
-        MED_EXPORT(solfec, 0, path)
-    assert language.MED_FIELD is MED_FIELD
+        s.MED_EXPORT(solfec, 0, path)
+    assert language.MED_FIELD is s.MED_FIELD

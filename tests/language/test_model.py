@@ -8,38 +8,7 @@ import numpy as np
 import pytest
 from unit_cube import CUBE
 
-from solfec import (
-    BODY,
-    BODY_CHARS,
-    BODY_SWITCH,
-    BOX,
-    BULK_MATERIAL,
-    BYLABEL,
-    CONTACT_EXCLUDE_BODIES,
-    CONTACT_EXCLUDE_SURFACES,
-    CONTACT_SPARSIFY,
-    CONVEX,
-    DELETE,
-    EXTENTS,
-    FIX_POINT,
-    FORCE,
-    GAUSS_SEIDEL_SOLVER,
-    GEOMETRIC_EPSILON,
-    GRAVITY,
-    HERE,
-    HULL,
-    INITIAL_VELOCITY,
-    MASS_CENTER,
-    PUT_RIGID_LINK,
-    RT_SPLIT,
-    RUN,
-    SET_VELOCITY,
-    SOLFEC,
-    SPHERE,
-    SURFACE_MATERIAL,
-    TIME_SERIES,
-    WARNINGS,
-)
+import solfec as s
 from solfec.errors import SolfecWarning
 
 ANY = 2**31 - 1
@@ -54,11 +23,11 @@ def model(new_model):
 
 @pytest.fixture
 def bulk(model):
-    return BULK_MATERIAL(model, density=1000.0)
+    return s.BULK_MATERIAL(model, density=1000.0)
 
 
 def ball(model, bulk, at=0.0, kind="RIGID", label=None):
-    return BODY(model, kind, SPHERE((at, 0, 0), 1, 1, 1), bulk, label)
+    return s.BODY(model, kind, s.SPHERE((at, 0, 0), 1, 1, 1), bulk, label)
 
 
 # --- SOLFEC ------------------------------------------------------------------------------------------------
@@ -78,7 +47,7 @@ def test_solfec_members(model, bulk, tmp_path):
 
 def test_lists_of_bodies_and_constraints_have_the_newest_first(model, bulk):
     one, two = ball(model, bulk), ball(model, bulk, 5)
-    first, second = FIX_POINT(one, (0, 0, 0)), FIX_POINT(two, (5, 0, 0))
+    first, second = s.FIX_POINT(one, (0, 0, 0)), s.FIX_POINT(two, (5, 0, 0))
     assert model.bodies == [two, one] and model.nbod == 2
     assert model.constraints == [second, first] and model.ncon == 2
     assert [body.id for body in model.bodies] == [2, 1]
@@ -86,8 +55,8 @@ def test_lists_of_bodies_and_constraints_have_the_newest_first(model, bulk):
 
 def test_handles_are_equal_by_solfec_and_identifier(model, bulk, tmp_path):
     one = ball(model, bulk)
-    other = SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "other"))
-    twin = BODY(other, "RIGID", SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(other))
+    other = s.SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "other"))
+    twin = s.BODY(other, "RIGID", s.SPHERE((0, 0, 0), 1, 1, 1), s.BULK_MATERIAL(other))
     assert one.id == twin.id and one != twin
     assert {one: 3}[model.bodies[0]] == 3
     assert model.bodies[0] in [one]
@@ -95,42 +64,42 @@ def test_handles_are_equal_by_solfec_and_identifier(model, bulk, tmp_path):
 
 
 def test_handles_stay_keys_of_a_dict_when_they_go_over_to_another_body(model, bulk):
-    one, other = BODY(model, "RIGID", BOX((0, 0, 0), (2, 1, 1), divisions=(2, 1, 1)), bulk, "one"), ball(model, bulk, 5)
-    twin = BYLABEL(model, "BODY", "one")
+    one, other = s.BODY(model, "RIGID", s.BOX((0, 0, 0), (2, 1, 1), divisions=(2, 1, 1)), bulk, "one"), ball(model, bulk, 5)
+    twin = s.BYLABEL(model, "BODY", "one")
     notes = {one: "mine", other: "its"}
     for kind in ("PSEUDO_RIGID", "FINITE_ELEMENT"):
-        BODY_SWITCH(one, kind)
-        assert one == twin == BYLABEL(model, "BODY", "one") != other
-        assert notes[one] == notes[twin] == notes[BYLABEL(model, "BODY", "one")] == "mine" and notes[other] == "its"
+        s.BODY_SWITCH(one, kind)
+        assert one == twin == s.BYLABEL(model, "BODY", "one") != other
+        assert notes[one] == notes[twin] == notes[s.BYLABEL(model, "BODY", "one")] == "mine" and notes[other] == "its"
     cut = one.mesh.inter_element_faces()
-    part, _, _ = RT_SPLIT(one, cut)
+    part, _, _ = s.RT_SPLIT(one, cut)
     assert notes[one] == "mine" and part != one == twin and part not in notes
 
 
 def test_a_quasi_static_analysis_has_one_way_to_move_deformable_bodies(tmp_path):
-    static = SOLFEC("QUASI_STATIC", 1e-3, str(tmp_path / "static"))
+    static = s.SOLFEC("QUASI_STATIC", 1e-3, str(tmp_path / "static"))
     assert static.analysis == "QUASI_STATIC" and "QUASI_STATIC" in repr(static)
-    soft = ball(static, BULK_MATERIAL(static), kind="PSEUDO_RIGID")
+    soft = ball(static, s.BULK_MATERIAL(static), kind="PSEUDO_RIGID")
     assert soft.scheme == "DEF_LIM"
     soft.scheme = "DEFAULT"
     with pytest.warns(SolfecWarning, match="'DEF_EXP' is ignored"):
         soft.scheme = "DEF_EXP"
     assert soft.scheme == "DEF_LIM"
-    obstacle = ball(static, BULK_MATERIAL(static), at=5.0, kind="OBSTACLE")
+    obstacle = ball(static, s.BULK_MATERIAL(static), at=5.0, kind="OBSTACLE")
     with pytest.raises(ValueError, match="an obstacle cannot be moved in a quasi-static analysis"):
-        SET_VELOCITY(obstacle, (5, 0, 0), (1, 0, 0), 1.0)
+        s.SET_VELOCITY(obstacle, (5, 0, 0), (1, 0, 0), 1.0)
 
 
 # --- materials ---------------------------------------------------------------------------------------------
 
 
 def test_bulk_material_defaults_and_labels(model):
-    first, second = BULK_MATERIAL(model), BULK_MATERIAL(model, "KIRCHHOFF", "mine", 2e9, 0.3, 2e3)
+    first, second = s.BULK_MATERIAL(model), s.BULK_MATERIAL(model, "KIRCHHOFF", "mine", 2e9, 0.3, 2e3)
     assert (first.label, first.model, first.young, first.poisson, first.density) == ("BULK_MATERIAL_0", "KIRCHHOFF", 1e9, 0.25, 1e3)
     assert (second.young, second.poisson, second.density) == (2e9, 0.3, 2e3)
-    assert BYLABEL(model, "BULK_MATERIAL", "mine") == second
-    assert BULK_MATERIAL(model, label="mine", young=5.0) == second and second.young == 5.0
-    assert BULK_MATERIAL(model, tensile=math.inf, fracene=3).label == "BULK_MATERIAL_2"
+    assert s.BYLABEL(model, "BULK_MATERIAL", "mine") == second
+    assert s.BULK_MATERIAL(model, label="mine", young=5.0) == second and second.young == 5.0
+    assert s.BULK_MATERIAL(model, tensile=math.inf, fracene=3).label == "BULK_MATERIAL_2"
 
 
 def test_elastic_constants_set_later_reach_the_bodies(model, bulk):
@@ -143,26 +112,26 @@ def test_elastic_constants_set_later_reach_the_bodies(model, bulk):
 
 
 def test_surface_material_of_a_pair_of_one_surface_and_of_all_others(model):
-    pair = SURFACE_MATERIAL(model, surf1=3, surf2=1, friction=0.5)
-    one = SURFACE_MATERIAL(model, 2, label="two", restitution=0.25)
-    rest = SURFACE_MATERIAL(model, model="SPRING_DASHPOT", spring=1e5, dashpot=-1, hpow=1.5)
+    pair = s.SURFACE_MATERIAL(model, surf1=3, surf2=1, friction=0.5)
+    one = s.SURFACE_MATERIAL(model, 2, label="two", restitution=0.25)
+    rest = s.SURFACE_MATERIAL(model, model="SPRING_DASHPOT", spring=1e5, dashpot=-1, hpow=1.5)
     assert ({pair.surf1, pair.surf2}, pair.friction, pair.label) == ({1, 3}, 0.5, "SURFACE_MATERIAL_1")
     assert (one.surf1, one.surf2, one.label, one.restitution) == (2, ANY, "two", 0.25)
     assert (rest.surf1, rest.surf2, rest.label, rest.model) == (ANY, ANY, "DEFAULT", "SPRING_DASHPOT")
     assert (rest.spring, rest.dashpot, rest.hpow) == (1e5, -1.0, 1.5)
-    again = SURFACE_MATERIAL(model, surf1=1, surf2=3, friction=0.1)
+    again = s.SURFACE_MATERIAL(model, surf1=1, surf2=3, friction=0.1)
     assert again == pair and pair.friction == 0.1
     pair.friction, pair.dashpot, pair.model = 0.7, -2, "SPRING_DASHPOT"
     assert (again.friction, again.dashpot, again.model) == (0.7, -2.0, "SPRING_DASHPOT")
-    assert BYLABEL(model, "SURFACE_MATERIAL", "two") == one
-    assert BYLABEL(model, "SURFACE_MATERIAL", "three") is None
+    assert s.BYLABEL(model, "SURFACE_MATERIAL", "two") == one
+    assert s.BYLABEL(model, "SURFACE_MATERIAL", "three") is None
 
 
 def test_cohesive_material_has_strengths_and_energies_or_is_refused(model):
-    bond = SURFACE_MATERIAL(model, 1, 2, model="COHESIVE", ft=1e5, Gf=100.0, friction=0.6)
+    bond = s.SURFACE_MATERIAL(model, 1, 2, model="COHESIVE", ft=1e5, Gf=100.0, friction=0.6)
     assert (bond.ft, bond.fs, bond.Gf, bond.Gs, bond.friction) == (1e5, 1e5, 100.0, 100.0, 0.6)
-    assert SURFACE_MATERIAL(model, 1, 2, model="COHESIVE", ft=1e5, fs=5e4, Gf=100.0, Gs=150.0).Gs == 150.0
-    plain = SURFACE_MATERIAL(model, friction=0.1)
+    assert s.SURFACE_MATERIAL(model, 1, 2, model="COHESIVE", ft=1e5, fs=5e4, Gf=100.0, Gs=150.0).Gs == 150.0
+    plain = s.SURFACE_MATERIAL(model, friction=0.1)
     assert plain.ft == plain.Gf == 0.0
     for arguments, complaint in (
         ({"model": "COHESIVE", "ft": 1e5}, "model 'COHESIVE' needs 'Gf'"),
@@ -173,7 +142,7 @@ def test_cohesive_material_has_strengths_and_energies_or_is_refused(model):
         ({"ft": 1.0}, "'ft' is for model 'COHESIVE'"),
     ):
         with pytest.raises(ValueError, match=complaint):
-            SURFACE_MATERIAL(model, 5, 6, **arguments)
+            s.SURFACE_MATERIAL(model, 5, 6, **arguments)
     with pytest.raises(ValueError, match="without strengths and energies"):
         plain.model = "COHESIVE"
     with pytest.raises(ValueError, match="'cohesion' is not for model 'COHESIVE'"):
@@ -181,7 +150,7 @@ def test_cohesive_material_has_strengths_and_energies_or_is_refused(model):
 
 
 def test_setters_refuse_by_both_classic_errors(model):
-    material = SURFACE_MATERIAL(model)
+    material = s.SURFACE_MATERIAL(model)
     for kind in (ValueError, TypeError):
         with pytest.raises(kind, match="SURFACE_MATERIAL.friction"):
             material.friction = -1
@@ -208,17 +177,17 @@ def test_body_without_label_has_an_empty_one(model, bulk):
 
 
 def test_body_takes_a_material_by_label_and_a_list_of_shapes(model):
-    BULK_MATERIAL(model, label="stone", density=1.0)
-    body = BODY(model, "RIGID", [HULL(CUBE, 1, 1), SPHERE((5, 0, 0), 1, 1, 1)], "stone")
+    s.BULK_MATERIAL(model, label="stone", density=1.0)
+    body = s.BODY(model, "RIGID", [s.HULL(CUBE, 1, 1), s.SPHERE((5, 0, 0), 1, 1, 1)], "stone")
     assert body.material.label == "stone"
     assert body.mass == pytest.approx(1 + 4 / 3 * math.pi)
 
 
 def test_bodies_count_up_and_empty_their_shapes(model, bulk):
-    shape = SPHERE((0, 0, 0), 1, 1, 1)
-    assert BODY(model, "RIGID", shape, bulk).id == 1
+    shape = s.SPHERE((0, 0, 0), 1, 1, 1)
+    assert s.BODY(model, "RIGID", shape, bulk).id == 1
     with pytest.raises(TypeError, match="non-empty"):
-        BODY(model, "RIGID", shape, bulk)
+        s.BODY(model, "RIGID", shape, bulk)
     assert ball(model, bulk).id == 2
 
 
@@ -248,69 +217,63 @@ def test_schemes_follow_the_kind(model, bulk):
 
 
 def test_finite_elements_stretched_by_a_force_have_the_stress_that_it_makes(model, bulk):
-    from solfec import DISPLACEMENT, FIX_POINT, FORCE, GAUSS_SEIDEL_SOLVER, HEX, RUN, STRESS
-
     area, pull = 1.0, 1e4
-    body = BODY(model, "FINITE_ELEMENT", HEX(CUBE, 1, 1, 1, 1, [1] * 6), bulk, form="BC")
+    body = s.BODY(model, "FINITE_ELEMENT", s.HEX(CUBE, 1, 1, 1, 1, [1] * 6), bulk, form="BC")
     body.scheme, body.damping = "DEF_LIM", 1e-2
     low = [node for node in CUBE_NODES if node[2] == min(n[2] for n in CUBE_NODES)]
     for node in CUBE_NODES:
         if node in low:
-            FIX_POINT(body, node)
+            s.FIX_POINT(body, node)
         else:
-            FORCE(body, "SPATIAL", node, (0, 0, 1), pull * area / 4)
-    RUN(model, GAUSS_SEIDEL_SOLVER(1e-9, 1000), 0.2)
+            s.FORCE(body, "SPATIAL", node, (0, 0, 1), pull * area / 4)
+    s.RUN(model, s.GAUSS_SEIDEL_SOLVER(1e-9, 1000), 0.2)
     centre = tuple(np.mean(CUBE_NODES, axis=0))
-    assert STRESS(body, centre)[2] == pytest.approx(pull, rel=1e-3)
-    assert DISPLACEMENT(body, CUBE_NODES[-1])[2] > 0
+    assert s.STRESS(body, centre)[2] == pytest.approx(pull, rel=1e-3)
+    assert s.DISPLACEMENT(body, CUBE_NODES[-1])[2] > 0
     assert len(body.conf) == len(body.velo) == 24
 
 
 def test_shapes_inside_meshes_must_be_convex(model, bulk):
-    from solfec import HEX
-
-    mesh = HEX(CUBE, 1, 1, 1, 1, [1] * 6)
+    mesh = s.HEX(CUBE, 1, 1, 1, 1, [1] * 6)
     with pytest.raises(TypeError):
-        BODY(model, "FINITE_ELEMENT", [mesh], bulk)
+        s.BODY(model, "FINITE_ELEMENT", [mesh], bulk)
     with pytest.raises(TypeError, match="'shape' inside a 'mesh' must be made of CONVEX objects only"):
-        BODY(model, "FINITE_ELEMENT", mesh, bulk, mesh=mesh)
+        s.BODY(model, "FINITE_ELEMENT", mesh, bulk, mesh=mesh)
     assert mesh.nnod == 8
-    part = HULL([(0.2 * x, 0.2 * y, 0.4 * z) for x, y, z in CUBE_NODES], 1, 1)
-    body = BODY(model, "FINITE_ELEMENT", part, bulk, mesh=mesh)
+    part = s.HULL([(0.2 * x, 0.2 * y, 0.4 * z) for x, y, z in CUBE_NODES], 1, 1)
+    body = s.BODY(model, "FINITE_ELEMENT", part, bulk, mesh=mesh)
     assert body.mass == pytest.approx(1000 * 0.016) and body.mesh.nnod == mesh.nnod == 8
     with pytest.raises(ValueError, match="is empty"):
         part.vertex(0)
     with pytest.raises(RuntimeError, match="the mesh does not contain the shape"):
-        BODY(model, "FINITE_ELEMENT", HULL([(2 * x, y, z) for x, y, z in CUBE_NODES], 1, 1), bulk, mesh=mesh)
+        s.BODY(model, "FINITE_ELEMENT", s.HULL([(2 * x, y, z) for x, y, z in CUBE_NODES], 1, 1), bulk, mesh=mesh)
 
 
 def test_meshes_of_bodies_are_copies_in_their_referential_placement(model, bulk):
-    from solfec import HEX, MESH
-
     assert ball(model, bulk).mesh is None
-    body = BODY(model, "FINITE_ELEMENT", HEX(CUBE, 2, 1, 1, 1, [1, 2, 3, 4, 5, 6]), bulk)
+    body = s.BODY(model, "FINITE_ELEMENT", s.HEX(CUBE, 2, 1, 1, 1, [1, 2, 3, 4, 5, 6]), bulk)
     body.conf = [0.5] * len(body.conf)
-    assert isinstance(body.mesh, MESH) and body.mesh.nnod == 12
+    assert isinstance(body.mesh, s.MESH) and body.mesh.nnod == 12
     assert body.mesh.node(0, 7.0) == (7.0, 0.0, 0.0) and body.mesh.node(0) == (0.0, 0.0, 0.0)
-    assert body.mesh.nodes_on_surface(5) == HEX(CUBE, 2, 1, 1, 1, [1, 2, 3, 4, 5, 6]).nodes_on_surface(5)
-    two = BODY(model, "RIGID", [HEX(CUBE, 1, 1, 1, 1, [1] * 6), HEX(CUBE, 2, 2, 2, 1, [1] * 6)], bulk)
+    assert body.mesh.nodes_on_surface(5) == s.HEX(CUBE, 2, 1, 1, 1, [1, 2, 3, 4, 5, 6]).nodes_on_surface(5)
+    two = s.BODY(model, "RIGID", [s.HEX(CUBE, 1, 1, 1, 1, [1] * 6), s.HEX(CUBE, 2, 2, 2, 1, [1] * 6)], bulk)
     assert [mesh.nnod for mesh in two.mesh] == [8, 27]
 
 
 def test_characteristics_and_velocity_are_overwritten(model, bulk):
     body = ball(model, bulk)
-    BODY_CHARS(body, 2.0, 3.0, (0.5, 0, 0), (1, 0.1, 0, 0.1, 2, 0, 0, 0, 3))
+    s.BODY_CHARS(body, 2.0, 3.0, (0.5, 0, 0), (1, 0.1, 0, 0.1, 2, 0, 0, 0, 3))
     assert (body.mass, body.volume, body.center) == (2.0, 3.0, (0.5, 0.0, 0.0))
     assert body.tensor == (1, 0.1, 0, 0.1, 2, 0, 0, 0, 3)
     assert body.conf[9:] == (0.5, 0, 0)
-    INITIAL_VELOCITY(body, (1, 2, 3), (4, 5, 6))
+    s.INITIAL_VELOCITY(body, (1, 2, 3), (4, 5, 6))
     assert body.velo == (4, 5, 6, 1, 2, 3)
-    assert MASS_CENTER(body) == (0.5, 0.0, 0.0)
+    assert s.MASS_CENTER(body) == (0.5, 0.0, 0.0)
 
 
 def test_pseudo_rigid_initial_velocity_is_a_spin(model, bulk):
     body = ball(model, bulk, kind="PSEUDO_RIGID")
-    INITIAL_VELOCITY(body, (1, 2, 3), (0, 0, 2))
+    s.INITIAL_VELOCITY(body, (1, 2, 3), (0, 0, 2))
     assert body.velo == (0, -2, 0, 2, 0, 0, 0, 0, 0, 1, 2, 3)
 
 
@@ -318,21 +281,21 @@ def test_duplicate_labels_warn_and_the_first_body_is_found(model, bulk):
     first = ball(model, bulk, label="a")
     with pytest.warns(SolfecWarning, match="'a' is in use"):
         ball(model, bulk, 5, label="a")
-    assert BYLABEL(model, "BODY", "a") == first
-    assert BYLABEL(model, "BODY", "b") is None
+    assert s.BYLABEL(model, "BODY", "a") == first
+    assert s.BYLABEL(model, "BODY", "b") is None
 
 
 def test_warnings_can_be_switched_off(model, bulk, recwarn):
     ball(model, bulk, label="a")
-    WARNINGS("OFF")
+    s.WARNINGS("OFF")
     ball(model, bulk, 5, label="a")
     assert not recwarn.list
 
 
 def test_deleted_bodies_raise_and_take_their_constraints_along(model, bulk):
     one, two = ball(model, bulk), ball(model, bulk, 5)
-    point, kept = FIX_POINT(one, (0, 0, 0)), FIX_POINT(two, (5, 0, 0))
-    DELETE(model, one)
+    point, kept = s.FIX_POINT(one, (0, 0, 0)), s.FIX_POINT(two, (5, 0, 0))
+    s.DELETE(model, one)
     assert model.bodies == [two] and model.constraints == [kept]
     assert kept.adjbod == two
     for read in (lambda: one.id, lambda: one.mass, lambda: one.constraints, lambda: one.label, lambda: one.ncon):
@@ -347,7 +310,7 @@ def test_deleted_bodies_raise_and_take_their_constraints_along(model, bulk):
 
 def test_fixed_point_members(model, bulk):
     body = ball(model, bulk)
-    point = FIX_POINT(body, (1, 0, 0), strength=5)
+    point = s.FIX_POINT(body, (1, 0, 0), strength=5)
     assert (point.kind, point.adjbod, point.point) == ("FIXPNT", body, (1.0, 0.0, 0.0))
     assert point.base == (1, 0, 0, 0, 1, 0, 0, 0, 1)
     assert (point.R, point.U, point.V) == ((0, 0, 0),) * 3
@@ -357,23 +320,23 @@ def test_fixed_point_members(model, bulk):
 
 def test_rigid_link_has_two_points_and_two_bodies(model, bulk):
     one, two = ball(model, bulk), ball(model, bulk, 5)
-    link = PUT_RIGID_LINK(one, two, (0, 0, 0), (5, 0, 0))
+    link = s.PUT_RIGID_LINK(one, two, (0, 0, 0), (5, 0, 0))
     assert (link.kind, link.adjbod, link.point) == ("RIGLNK", (one, two), (0, 0, 0, 5, 0, 0))
     assert np.abs(np.array(link.base[6:]) - (-1, 0, 0)).max() < 1e-15
-    coupling = PUT_RIGID_LINK(one, two, (1, 0, 0), (4, 0, 0))
+    coupling = s.PUT_RIGID_LINK(one, two, (1, 0, 0), (4, 0, 0))
     assert coupling.kind == "RIGLNK"
-    hung = PUT_RIGID_LINK(None, two, (5, 0, 9), (5, 0, 1))
+    hung = s.PUT_RIGID_LINK(None, two, (5, 0, 9), (5, 0, 1))
     assert hung.adjbod == two and hung.point == (5, 0, 1, 5, 0, 9)
-    assert PUT_RIGID_LINK(one, None, (0, 0, 1), (0, 0, 1)).kind == "FIXPNT"
+    assert s.PUT_RIGID_LINK(one, None, (0, 0, 1), (0, 0, 1)).kind == "FIXPNT"
 
 
 def test_members_of_a_constraint_that_is_gone_are_none(model, bulk):
     body = ball(model, bulk)
-    point = FIX_POINT(body, (0, 0, 0))
-    DELETE(model, point)
+    point = s.FIX_POINT(body, (0, 0, 0))
+    s.DELETE(model, point)
     for name in "R U V gap area merit kind base point adjbod matlab spair".split():
         assert getattr(point, name) is None
-    DELETE(model, point)
+    s.DELETE(model, point)
     assert body.constraints == []
 
 
@@ -383,21 +346,21 @@ def test_members_of_a_constraint_that_is_gone_are_none(model, bulk):
 def velocity_after_a_step(model, body, cause):
     """Velocity of the body's centre after one step of 1 ms under the load that `cause` sets."""
     cause(body)
-    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 10), 1e-3)
+    s.RUN(model, s.GAUSS_SEIDEL_SOLVER(1e-6, 10), 1e-3)
     return body.velo[3:]
 
 
-@pytest.mark.parametrize("make", [lambda: [0, 0, -8.0], lambda: np.array([0, 0, -8.0]), lambda: [0, 0, TIME_SERIES([0, -8, 1, -8])]])
+@pytest.mark.parametrize("make", [lambda: [0, 0, -8.0], lambda: np.array([0, 0, -8.0]), lambda: [0, 0, s.TIME_SERIES([0, -8, 1, -8])]])
 def test_gravity_takes_numbers_arrays_and_series(model, bulk, make):
     body = ball(model, bulk)
-    assert velocity_after_a_step(model, body, lambda body: GRAVITY(model, make())) == pytest.approx((0, 0, -8e-3), abs=1e-15)
+    assert velocity_after_a_step(model, body, lambda body: s.GRAVITY(model, make())) == pytest.approx((0, 0, -8e-3), abs=1e-15)
 
 
 @pytest.mark.parametrize("kind", ["SPATIAL", "CONVECTED"])
-@pytest.mark.parametrize("make", [lambda: 5, lambda: TIME_SERIES([0, 5, 1, 5])])
+@pytest.mark.parametrize("make", [lambda: 5, lambda: s.TIME_SERIES([0, 5, 1, 5])])
 def test_forces_take_numbers_and_series(model, bulk, kind, make):
     body = ball(model, bulk)
-    velocity = velocity_after_a_step(model, body, lambda body: FORCE(body, kind, body.center, (0, 0, 1), make()))
+    velocity = velocity_after_a_step(model, body, lambda body: s.FORCE(body, kind, body.center, (0, 0, 1), make()))
     assert velocity == pytest.approx((0, 0, 5e-3 / body.mass), rel=1e-12)
 
 
@@ -408,41 +371,41 @@ def test_forces_take_functions_and_their_data(model, bulk):
         seen.append(given[:2])
         return (0, 0, 5, 0, 0, 0, 0, 0, 0)  # force, spatial torque, referential torque
 
-    velocity = velocity_after_a_step(model, body, lambda body: FORCE(body, "SPATIAL", body.center, (0, 0, 1), push, data=(1, 2)))
+    velocity = velocity_after_a_step(model, body, lambda body: s.FORCE(body, "SPATIAL", body.center, (0, 0, 1), push, data=(1, 2)))
     assert velocity == pytest.approx((0, 0, 5e-3 / body.mass), rel=1e-12)
     assert set(seen) == {(1, 2)}
 
 
 def test_direction_that_is_not_a_unit_vector_warns_with_the_factor(model, bulk):
     with pytest.warns(SolfecWarning, match="scale the value by 2"):
-        FORCE(ball(model, bulk), "SPATIAL", (0, 0, 0), (0, 0, 2), 5)
+        s.FORCE(ball(model, bulk), "SPATIAL", (0, 0, 0), (0, 0, 2), 5)
 
 
 def test_series_from_lists_pairs_arrays_and_files(tmp_path):
     (tmp_path / "t.txt").write_text("# time value\n0 1\n\n2 3 # here\n5 4\n")
     for points in ([0, 1, 2, 3, 5, 4], [[0, 1], [2, 3], [5, 4]], [(0, 1), (2, 3), (5, 4)], np.array([[0, 1], [2, 3], [5, 4]]), str(tmp_path / "t.txt")):
-        series = TIME_SERIES(points)
+        series = s.TIME_SERIES(points)
         assert (series.times, series.values) == ([0, 2, 5], [1, 3, 4])
-    assert TIME_SERIES(str(tmp_path / "t.txt"), cache=2).values == [1, 3, 4]
+    assert s.TIME_SERIES(str(tmp_path / "t.txt"), cache=2).values == [1, 3, 4]
 
 
 def test_derivative_and_integral_of_a_series():
-    series = TIME_SERIES([0, 0, 2, 4])
+    series = s.TIME_SERIES([0, 0, 2, 4])
     assert set(series.derivative.values) == {2.0}
     assert (series.integral.times, series.integral.values) == ([0, 2], [0, 4])
 
 
 def test_settings_reach_the_model(model, bulk):
     domain = model._simulation.domain
-    GEOMETRIC_EPSILON(1e-4)
+    s.GEOMETRIC_EPSILON(1e-4)
     assert domain.epsilon == 1e-4 and domain.settings.min_distance == 1e-4
-    CONTACT_SPARSIFY(model, 0.5, minarea=2, mindist=3)
+    s.CONTACT_SPARSIFY(model, 0.5, minarea=2, mindist=3)
     assert (domain.settings.threshold, domain.settings.min_area, domain.settings.min_distance) == (0.5, 2, 3)
-    EXTENTS(model, (0, 0, 0, 1, 2, 3))
+    s.EXTENTS(model, (0, 0, 0, 1, 2, 3))
     assert list(domain.extents) == [0, 0, 0, 1, 2, 3]
     one, two = ball(model, bulk), ball(model, bulk)
-    CONTACT_EXCLUDE_BODIES(two, one)
-    CONTACT_EXCLUDE_SURFACES(model, 2, 1)
+    s.CONTACT_EXCLUDE_BODIES(two, one)
+    s.CONTACT_EXCLUDE_SURFACES(model, 2, 1)
     assert domain.settings.excluded_bodies.T.tolist() == [[1, 2]]
     assert domain.settings.excluded_surfaces.T.tolist() == [[1, 2]]
 
@@ -452,13 +415,13 @@ def test_serial_answers_about_processes(good):
 
 
 def test_here_is_everywhere(model, bulk):
-    assert HERE(model, ball(model, bulk)) is True
+    assert s.HERE(model, ball(model, bulk)) is True
 
 
 def test_collections_of_convexes_are_one_shape(model, bulk):
     sides = [4, 0, 3, 2, 1, 1, 4, 4, 5, 6, 7, 1, 4, 0, 1, 5, 4, 1, 4, 1, 2, 6, 5, 1, 4, 2, 3, 7, 6, 1, 4, 3, 0, 4, 7, 1]
-    two = CONVEX([c + 3 for c in CUBE], sides, 1, CONVEX(CUBE, sides, 1))
-    assert BODY(model, "RIGID", two, bulk).volume == pytest.approx(2.0)
+    two = s.CONVEX([c + 3 for c in CUBE], sides, 1, s.CONVEX(CUBE, sides, 1))
+    assert s.BODY(model, "RIGID", two, bulk).volume == pytest.approx(2.0)
 
 
 def test_constraints_of_every_kind_show_their_members_and_go_when_deleted(good):

@@ -11,23 +11,7 @@ import numpy as np
 import pytest
 from unit_cube import CUBE
 
-from solfec import (
-    BODY,
-    BULK_MATERIAL,
-    COROTATED_DISPLACEMENTS,
-    HEX,
-    INITIAL_VELOCITY,
-    INITIALIZE_STATE,
-    PENALTY_SOLVER,
-    RIGID_TO_FEM,
-    RUN,
-    SOLFEC,
-    SOLFEC_EXPORT,
-    TRANSLATE,
-    VELOCITY,
-    VTK_EXPORT,
-    XDMF_EXPORT,
-)
+import solfec as s
 from solfec.patterns import compiled
 from solfec.results import ResultsReader
 
@@ -89,14 +73,14 @@ def test_what_is_no_expression_is_refused(pattern):
 
 def cubes(path, kind="FINITE_ELEMENT", moving=True):
     """Three cubes with the labels above, each with its velocity along x."""
-    model = SOLFEC("DYNAMIC", 1e-3, str(path))
+    model = s.SOLFEC("DYNAMIC", 1e-3, str(path))
     model.verbose = "OFF"
-    bulk = BULK_MATERIAL(model, young=1e3, poisson=0.3, density=1)
+    bulk = s.BULK_MATERIAL(model, young=1e3, poisson=0.3, density=1)
     bodies = []
     for k, (label, speed) in enumerate(LABELS.items()):
-        bodies.append(BODY(model, kind, TRANSLATE(HEX(CUBE, 1, 1, 1, 1, [1] * 6), (3 * k, 0, 0)), bulk, label, form="TL"))
+        bodies.append(s.BODY(model, kind, s.TRANSLATE(s.HEX(CUBE, 1, 1, 1, 1, [1] * 6), (3 * k, 0, 0)), bulk, label, form="TL"))
         if moving:
-            INITIAL_VELOCITY(bodies[-1], (speed, 0, 0), (0, 0, 0))
+            s.INITIAL_VELOCITY(bodies[-1], (speed, 0, 0), (0, 0, 0))
     return model, bodies
 
 
@@ -114,33 +98,33 @@ def exported(path):
     return found
 
 
-@pytest.mark.parametrize("command", [INITIALIZE_STATE, RIGID_TO_FEM])
+@pytest.mark.parametrize("command", [s.INITIALIZE_STATE, s.RIGID_TO_FEM])
 @pytest.mark.parametrize("pattern, labels", CHOICES)
 def test_states_are_taken_by_patterns(tmp_path, command, pattern, labels):
-    source, _ = cubes(tmp_path / "source", "FINITE_ELEMENT" if command is INITIALIZE_STATE else "RIGID")
-    RUN(source, PENALTY_SOLVER(), 1e-3)
+    source, _ = cubes(tmp_path / "source", "FINITE_ELEMENT" if command is s.INITIALIZE_STATE else "RIGID")
+    s.RUN(source, s.PENALTY_SOLVER(), 1e-3)
     model, bodies = cubes(tmp_path / "target", moving=False)
-    arguments = (model, str(tmp_path / "source"), 0.0) if command is INITIALIZE_STATE else (str(tmp_path / "source"), 0.0, model)
+    arguments = (model, str(tmp_path / "source"), 0.0) if command is s.INITIALIZE_STATE else (str(tmp_path / "source"), 0.0, model)
     command(*arguments, pattern)
-    speeds = [VELOCITY(body, body.center)[0] for body in bodies]
+    speeds = [s.VELOCITY(body, body.center)[0] for body in bodies]
     np.testing.assert_allclose(speeds, [LABELS[label] * (label in labels) for label in LABELS], atol=1e-9)
 
 
 @pytest.mark.parametrize("pattern, labels", CHOICES)
 def test_bodies_are_exported_by_patterns(tmp_path, pattern, labels):
     model, _ = cubes(tmp_path / "run")
-    SOLFEC_EXPORT(model, 0, str(tmp_path / "part"), pattern)
+    s.SOLFEC_EXPORT(model, 0, str(tmp_path / "part"), pattern)
     assert labels_of(tmp_path / "part") == sorted(labels)
-    VTK_EXPORT(model, 0, str(tmp_path / "part"), pattern)
+    s.VTK_EXPORT(model, 0, str(tmp_path / "part"), pattern)
     numbers = {list(LABELS).index(label) + 1 for label in labels}
     assert exported(tmp_path / "part.vtkhdf") == numbers
-    XDMF_EXPORT(model, 0, str(tmp_path / "xdmf"), pattern)
+    s.XDMF_EXPORT(model, 0, str(tmp_path / "xdmf"), pattern)
     assert exported(*(tmp_path / "xdmf").glob("*.h5")) == numbers
 
 
 @pytest.mark.parametrize("pattern, labels", CHOICES)
 def test_snapshots_are_taken_by_patterns(tmp_path, pattern, labels):
     model, _ = cubes(tmp_path / "run")
-    snapshots = COROTATED_DISPLACEMENTS(model, pattern, [1e-3])
-    RUN(model, PENALTY_SOLVER(), 2e-3)
+    snapshots = s.COROTATED_DISPLACEMENTS(model, pattern, [1e-3])
+    s.RUN(model, s.PENALTY_SOLVER(), 2e-3)
     assert len(snapshots) == len(labels)

@@ -7,34 +7,20 @@ import re
 import numpy as np
 import pytest
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BOX,
-    BULK_MATERIAL,
-    ELLIP,
-    GAUSS_SEIDEL_SOLVER,
-    GRAVITY,
-    INITIAL_VELOCITY,
-    NEWTON_SOLVER,
-    RUN,
-    SOLFEC,
-    SPHERE,
-    SURFACE_MATERIAL,
-)
+import solfec as s
 
-SOLVERS = {"AUTO": AUTO_SOLVER, "GAUSS_SEIDEL": lambda: GAUSS_SEIDEL_SOLVER(1e-9, 5000), "NEWTON": NEWTON_SOLVER}
+SOLVERS = {"AUTO": s.AUTO_SOLVER, "GAUSS_SEIDEL": lambda: s.GAUSS_SEIDEL_SOLVER(1e-9, 5000), "NEWTON": s.NEWTON_SOLVER}
 G = 9.81
 
 pytestmark = pytest.mark.usefixtures("fresh_session")
 
 
 def model(step, friction):
-    solfec = SOLFEC("DYNAMIC", step, contacts="MANIFOLD")
+    solfec = s.SOLFEC("DYNAMIC", step, contacts="MANIFOLD")
     solfec.verbose = "OFF"
-    GRAVITY(solfec, (0, 0, -G))
-    SURFACE_MATERIAL(solfec, friction=friction)
-    bulk = BULK_MATERIAL(solfec, density=2000)
+    s.GRAVITY(solfec, (0, 0, -G))
+    s.SURFACE_MATERIAL(solfec, friction=friction)
+    bulk = s.BULK_MATERIAL(solfec, density=2000)
     return solfec, bulk
 
 
@@ -68,11 +54,11 @@ class Course:
 def rocking(step, solver):
     """A block that turns about its lower edge (0.2, y, 0), stuck to the ground."""
     solfec, bulk = model(step, 0.8)
-    BODY(solfec, "OBSTACLE", BOX((0, 0, -0.5), (10, 10, 1)), bulk)
-    block = BODY(solfec, "RIGID", BOX((0, 0, 0.5), (0.4, 0.4, 1.0)), bulk)
-    INITIAL_VELOCITY(block, (1.3 * 0.5, 0, 1.3 * 0.2), (0, 1.3, 0))
+    s.BODY(solfec, "OBSTACLE", s.BOX((0, 0, -0.5), (10, 10, 1)), bulk)
+    block = s.BODY(solfec, "RIGID", s.BOX((0, 0, 0.5), (0.4, 0.4, 1.0)), bulk)
+    s.INITIAL_VELOCITY(block, (1.3 * 0.5, 0, 1.3 * 0.2), (0, 1.3, 0))
     course = Course(solfec, block)
-    RUN(solfec, SOLVERS[solver](), 0.12)
+    s.RUN(solfec, SOLVERS[solver](), 0.12)
     centre, rotation, _, spin = (value[0] for value in course.states[-1])
     edge = centre + rotation @ (0.2, 0, -0.5) - (0.2, 0, 0)
     angle = np.arctan2(rotation[0, 2], rotation[2, 2])
@@ -96,12 +82,12 @@ def test_block_turns_about_edge(solver):
 def struck_stack(friction, speed, duration):
     """A stack of five bricks whose middle one a ball strikes; the bricks turn, roll and slide on one another."""
     solfec, bulk = model(1e-3, friction)
-    BODY(solfec, "OBSTACLE", BOX((0, 0, -0.5), (10, 10, 1)), bulk)
-    bricks = [BODY(solfec, "RIGID", BOX((0, 0, 0.1 + 0.2 * level), (0.4, 0.4, 0.2)), bulk) for level in range(5)]
-    ball = BODY(solfec, "RIGID", SPHERE((-0.5, 0, 0.5), 0.1, 0, 0), bulk)
-    INITIAL_VELOCITY(ball, (speed, 0, 0), (0, 0, 0))
+    s.BODY(solfec, "OBSTACLE", s.BOX((0, 0, -0.5), (10, 10, 1)), bulk)
+    bricks = [s.BODY(solfec, "RIGID", s.BOX((0, 0, 0.1 + 0.2 * level), (0.4, 0.4, 0.2)), bulk) for level in range(5)]
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((-0.5, 0, 0.5), 0.1, 0, 0), bulk)
+    s.INITIAL_VELOCITY(ball, (speed, 0, 0), (0, 0, 0))
     course = Course(solfec, *bricks, ball)
-    RUN(solfec, AUTO_SOLVER(), duration)
+    s.RUN(solfec, s.AUTO_SOLVER(), duration)
     return course
 
 
@@ -123,11 +109,11 @@ def test_ball_rolls_on_faces_that_turn():
 def rocking_ellipsoid(step):
     """An ellipsoid that rocks from end to end on the ground without slip; (change of energy, least gap)."""
     solfec, bulk = model(step, 0.9)
-    BODY(solfec, "OBSTACLE", BOX((0, 0, -0.5), (20, 20, 1)), bulk)
-    egg = BODY(solfec, "RIGID", ELLIP((0, 0, 0.2), (0.3, 0.2, 0.2), 1, 1), bulk)
-    INITIAL_VELOCITY(egg, (3 * 0.2, 0, 0), (0, 3, 0))
+    s.BODY(solfec, "OBSTACLE", s.BOX((0, 0, -0.5), (20, 20, 1)), bulk)
+    egg = s.BODY(solfec, "RIGID", s.ELLIP((0, 0, 0.2), (0.3, 0.2, 0.2), 1, 1), bulk)
+    s.INITIAL_VELOCITY(egg, (3 * 0.2, 0, 0), (0, 3, 0))
     course = Course(solfec, egg)
-    RUN(solfec, AUTO_SOLVER(), 1.0)
+    s.RUN(solfec, s.AUTO_SOLVER(), 1.0)
     assert course.states[-1][3][0, 1] < 0.5  # it has swung up, and comes back soon
     return abs(course.energy[-1] - course.energy[0]), -min(course.gaps)
 
@@ -142,11 +128,11 @@ def test_ellipsoid_rocks():
 def test_ball_rolls_straight_on():
     """The path of a ball's centre is straight: nothing is added, and it rolls at the same speed as before, to round-off."""
     solfec, bulk = model(1e-3, 0.5)
-    BODY(solfec, "OBSTACLE", BOX((0, 0, -0.5), (20, 20, 1)), bulk)
-    ball = BODY(solfec, "RIGID", SPHERE((0, 0, 0.1), 0.1, 1, 1), bulk)
-    INITIAL_VELOCITY(ball, (2, 1, 0), (-10, 20, 5))
+    s.BODY(solfec, "OBSTACLE", s.BOX((0, 0, -0.5), (20, 20, 1)), bulk)
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((0, 0, 0.1), 0.1, 1, 1), bulk)
+    s.INITIAL_VELOCITY(ball, (2, 1, 0), (-10, 20, 5))
     course = Course(solfec, ball)
-    RUN(solfec, AUTO_SOLVER(), 0.2)
+    s.RUN(solfec, s.AUTO_SOLVER(), 0.2)
     centre, _, velocity, _ = (value[0] for value in course.states[-1])
     assert velocity == pytest.approx((2, 1, 0), abs=1e-9)
     assert centre[2] == pytest.approx(0.1, abs=1e-9)
@@ -157,11 +143,11 @@ def test_works_of_contacts_are_accounted_for(capsys, friction):
     """CONTACT and FRICTION are works by true velocities, so the balance of energy closes to round-off."""
     solfec, bulk = model(1e-3, friction)
     solfec.verbose = "ON"
-    BODY(solfec, "OBSTACLE", BOX((0, 0, -0.5), (10, 10, 1)), bulk)
+    s.BODY(solfec, "OBSTACLE", s.BOX((0, 0, -0.5), (10, 10, 1)), bulk)
     for level in range(3):
-        brick = BODY(solfec, "RIGID", BOX((0.02 * level, 0, 0.1 + 0.2 * level), (0.4, 0.3, 0.2)), bulk)
-    INITIAL_VELOCITY(brick, (3, 0, 0), (0, 2, 0))
-    RUN(solfec, AUTO_SOLVER(1e-8), 0.1)
+        brick = s.BODY(solfec, "RIGID", s.BOX((0.02 * level, 0, 0.1 + 0.2 * level), (0.4, 0.3, 0.2)), bulk)
+    s.INITIAL_VELOCITY(brick, (3, 0, 0), (0, 2, 0))
+    s.RUN(solfec, s.AUTO_SOLVER(1e-8), 0.1)
     (unaccounted,) = re.findall(r"unaccounted (\S+) of the largest", capsys.readouterr().out)
     assert float(unaccounted) < 1e-11
 
@@ -170,15 +156,15 @@ def test_works_of_contacts_are_accounted_for(capsys, friction):
 @pytest.mark.parametrize("spin", [0.3, 10.0])
 def test_elastic_rebounds_of_bodies_that_spin_keep_their_energy(shape, spin):
     """A rebound has Newton's speed, whatever arcs its points move along."""
-    solfec = SOLFEC("DYNAMIC", 2e-3, contacts="MANIFOLD")
+    solfec = s.SOLFEC("DYNAMIC", 2e-3, contacts="MANIFOLD")
     solfec.verbose = "OFF"
-    SURFACE_MATERIAL(solfec, restitution=1)
-    bulk = BULK_MATERIAL(solfec, density=2000)
-    BODY(solfec, "OBSTACLE", BOX((0, 0, -0.5), (10, 10, 1)), bulk)
-    body = BODY(solfec, "RIGID", ELLIP((0, 0, 0.35), (0.6, 0.6, 0.1), 1, 1) if shape == "ellipsoid" else BOX((0, 0, 0.6), (0.4, 0.4, 0.4)), bulk)
-    INITIAL_VELOCITY(body, (0, 0, -1), (0, spin, 0))
+    s.SURFACE_MATERIAL(solfec, restitution=1)
+    bulk = s.BULK_MATERIAL(solfec, density=2000)
+    s.BODY(solfec, "OBSTACLE", s.BOX((0, 0, -0.5), (10, 10, 1)), bulk)
+    body = s.BODY(solfec, "RIGID", s.ELLIP((0, 0, 0.35), (0.6, 0.6, 0.1), 1, 1) if shape == "ellipsoid" else s.BOX((0, 0, 0.6), (0.4, 0.4, 0.4)), bulk)
+    s.INITIAL_VELOCITY(body, (0, 0, -1), (0, spin, 0))
     course = Course(solfec, body)
-    RUN(solfec, AUTO_SOLVER(1e-10), 0.6)
+    s.RUN(solfec, s.AUTO_SOLVER(1e-10), 0.6)
     kinetic = np.array(course.energy) - body.mass * G * np.array([centre[0, 2] for centre, _, _, _ in course.states])
     assert course.states[-1][2][0, 2] > 0.1
     assert np.abs(kinetic / kinetic[0] - 1).max() < 1e-9

@@ -22,9 +22,7 @@ def create_simulation (step, stop, outstep):
   run (solfec, NEWTON_SOLVER (1E-10, delta = 1E-6, locdyn = 'OFF'), stop, outstep)
   return solfec
 
-(step, stop, outstep) = (1E-3, 0.1, 0.01)
-solfec = write_and_read (create_simulation, step, stop, outstep)
-if solfec:
-  body = first_body (solfec, stop)
+body = first_body (create_simulation, 1E-3, 0.1, 0.01)
+if body:
   for (n, (t, dz, tolerance)) in enumerate (PLATES):
     check ('DZ %g' % t, DISPLACEMENT (body, (1.5 * n + 1, 1, 0)) [2], dz, tolerance)

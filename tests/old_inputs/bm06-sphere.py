@@ -31,11 +31,9 @@ def create_simulation (step, stop, outstep):
   run (solfec, NEWTON_SOLVER (1E-12, delta = 1E-8, locdyn = 'OFF'), stop, outstep)
   return (solfec, s, at)
 
-(step, stop, outstep) = (2E-3, 0.02, 0.01)
-read = write_and_read (create_simulation, step, stop, outstep)
+read = first_body (create_simulation, 2E-3, 0.02, 0.01)
 if read:
-  (solfec, s, at) = read
-  body = first_body (solfec, stop)
+  (body, s, at) = read
   table = [(3, 2, (6.400E-04, 1.702E-04, 2.519E-04)), (4, 3, (6.742E-04, 2.615E-04, 1.981E-04)), (5, 4, (6.733E-04, 3.263E-04, 1.223E-04))]
   for (i, j, reference) in table:
     value = DISPLACEMENT (body, s.point (at [i,j,0]))

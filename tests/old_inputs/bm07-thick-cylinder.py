@@ -20,11 +20,9 @@ def create_simulation (step, stop, outstep):
   run (solfec, NEWTON_SOLVER (1E-12, delta = 1E-8, locdyn = 'OFF'), stop, outstep)
   return (solfec, place)
 
-(step, stop, outstep) = (1E-3, 0.005, 0.001)
-read = write_and_read (create_simulation, step, stop, outstep)
+read = first_body (create_simulation, 1E-3, 0.005, 0.001)
 if read:
-  (solfec, place) = read
-  body = first_body (solfec, stop)
+  (body, place) = read
   for k in (0, 1):
     for j in range (3, 8):
       p = place (0., j / 10., k)

@@ -36,10 +36,8 @@ def create_simulation (step, stop, outstep):
   run (solfec, NEWTON_SOLVER (1E-12, locdyn = 'OFF'), stop, outstep)
   return solfec
 
-(step, stop, outstep) = (5E-4, 0.1, 0.01)
-solfec = write_and_read (create_simulation, step, stop, outstep)
-if solfec:
-  body = first_body (solfec, stop)
+body = first_body (create_simulation, 5E-4, 0.1, 0.01)
+if body:
   for i in range (10):
     p = place (i / 10., 1., 0.5)
     print 'at', 221 + i, repr (DISPLACEMENT (body, p) [2]), repr (STRESS (body, p) [2])

@@ -174,13 +174,17 @@ def write_and_read (create, *arguments):
     sys.exit (1)
   return made
 
-def first_body (solfec, stop):
-  # the first body at the end, after a line about it
-  SEEK (solfec, stop)
-  body = solfec.bodies [0]
+def first_body (create, step, stop, outstep):
+  # the first body at the end of what has been written, after a line about it; and what else create returns
+  read = write_and_read (create, step, stop, outstep)
+  if not read: return None
+  if type (read) != tuple: read = (read,)
+  SEEK (read [0], stop)
+  body = read [0].bodies [0]
   print
-  print 'volume', repr (body.volume), 'constraints', solfec.ncon
-  return body
+  print 'volume', repr (body.volume), 'constraints', read [0].ncon
+  if len (read) == 1: return body
+  return (body,) + read [1:]
 
 def print_mean (body):
   # of the displacements of nodes

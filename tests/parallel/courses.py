@@ -23,17 +23,20 @@ def scatter(monkeypatch):
     monkeypatch.setattr(divided, "LASTING", 2)
 
 
-def solver(**members):
-    made = GaussSeidelSolver(1e-4, 60, **members)
-    made.colouring = "ON"
+def sweeps(epsilon, maxiter, colouring="ON", **members):
+    """A Gauss-Seidel solver that goes through rows by colours or by keys."""
+    made = GaussSeidelSolver(epsilon, maxiter, **members)
+    made.colouring = colouring
     return made
+
+
+def solver(**members):
+    return sweeps(1e-4, 60, **members)
 
 
 def quick():
     """A solver that makes few sweeps."""
-    made = GaussSeidelSolver(1e-4, 25)
-    made.colouring = "ON"
-    return made
+    return sweeps(1e-4, 25)
 
 
 def contents(model):

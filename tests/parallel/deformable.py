@@ -2,23 +2,7 @@
 
 from jointed import WAVE, Scene, X, Z
 
-from solfec import (
-    BALL,
-    BODY,
-    BULK_MATERIAL,
-    FIX_DIRECTION,
-    FIX_POINT,
-    FORCE,
-    HEX,
-    HINGE,
-    INITIAL_VELOCITY,
-    PRESSURE,
-    PUT_RIGID_LINK,
-    PUT_SPRING,
-    SET_VELOCITY,
-    TIME_SERIES,
-    WELD,
-)
+import solfec as s
 
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
@@ -28,7 +12,7 @@ class Soft(Scene):
 
     def __init__(self, young=1e6, **options):
         super().__init__(**options)
-        self.soft = BULK_MATERIAL(self.solfec, model="KIRCHHOFF", young=young, poisson=0.3, density=1e3)
+        self.soft = s.BULK_MATERIAL(self.solfec, model="KIRCHHOFF", young=young, poisson=0.3, density=1e3)
 
     def brick(self, centre, half=(0.2, 0.2, 0.2), velocity=(0, 0, 0), spin=(0, 0, 0), **members):
         """A pseudo-rigid box."""
@@ -40,12 +24,12 @@ class Soft(Scene):
     def mesh(self, low, size=(0.4, 0.4, 0.4), cells=2, velocity=(0, 0, 0), spin=(0, 0, 0), form="TL", **members):
         """A box of finite elements."""
         nodes = [low[k % 3] + size[k % 3] * value for k, value in enumerate(CUBE)]
-        body = BODY(self.solfec, "FINITE_ELEMENT", HEX(nodes, cells, cells, cells, 1, [1, 1, 1, 1, 1, 2]), self.soft, form=form)
+        body = s.BODY(self.solfec, "FINITE_ELEMENT", s.HEX(nodes, cells, cells, cells, 1, [1, 1, 1, 1, 1, 2]), self.soft, form=form)
         return self.begun(body, velocity, spin, members)
 
     @staticmethod
     def begun(body, velocity, spin, members):
-        INITIAL_VELOCITY(body, velocity, spin)
+        s.INITIAL_VELOCITY(body, velocity, spin)
         for name, value in members.items():
             setattr(body, name, value)
         return body
@@ -56,7 +40,7 @@ def bricks(**members):
     scene = Soft(contacts="MANIFOLD")
     floor = scene.box((2, 1, -0.6), (6, 6, 0.5), kind="OBSTACLE")
     for direction in (X, Z):
-        SET_VELOCITY(floor, (2, 1, -0.6), direction, TIME_SERIES(WAVE))
+        s.SET_VELOCITY(floor, (2, 1, -0.6), direction, s.TIME_SERIES(WAVE))
     made = {}
     for i in range(5):
         for j in range(2):
@@ -65,13 +49,13 @@ def bricks(**members):
     for i in range(4):
         scene.box((0.9 * i + 0.4, 0.4, 1.2), (0.3, 0.3, 0.1), velocity=(3 - i, 0, -2))
     swings = [scene.brick((0.6 * i, 3, 2), (0.2, 0.1, 0.1), velocity=(0, 0, i), **members) for i in range(4)]
-    FIX_POINT(swings[0], (-0.2, 3, 2))
-    BALL(swings[0], swings[1], (0.3, 3, 2))
-    HINGE(swings[1], swings[2], (0.9, 3, 2), Z, limits=(-0.3, 0.3))
-    PUT_RIGID_LINK(swings[2], swings[3], (1.2, 3, 2), (1.8, 3, 2))
-    FIX_DIRECTION(swings[3], (1.8, 3, 2), Z)
-    PUT_SPRING(swings[3], (1.9, 3, 2), made[4, 1, 1], (3.6, 0.9, 0.7), [-1, 500, 1, -500], (-5, 5))
-    FORCE(made[0, 0], "SPATIAL", (0, 0, 0.3), X, TIME_SERIES([0, 0, 0.1, 1e3]))
+    s.FIX_POINT(swings[0], (-0.2, 3, 2))
+    s.BALL(swings[0], swings[1], (0.3, 3, 2))
+    s.HINGE(swings[1], swings[2], (0.9, 3, 2), Z, limits=(-0.3, 0.3))
+    s.PUT_RIGID_LINK(swings[2], swings[3], (1.2, 3, 2), (1.8, 3, 2))
+    s.FIX_DIRECTION(swings[3], (1.8, 3, 2), Z)
+    s.PUT_SPRING(swings[3], (1.9, 3, 2), made[4, 1, 1], (3.6, 0.9, 0.7), [-1, 500, 1, -500], (-5, 5))
+    s.FORCE(made[0, 0], "SPATIAL", (0, 0, 0.3), X, s.TIME_SERIES([0, 0, 0.1, 1e3]))
     return scene
 
 
@@ -83,12 +67,12 @@ def cubes(form="TL", **members):
     made[1].damping, made[2].selfcontact = 1e-4, "ON"
     for i in range(4):
         scene.ball((0.9 * i + 0.3, 0.5, 0.65), velocity=(2 - i, 0, -3))
-    PRESSURE(made[3], 2, TIME_SERIES([0, 0, 0.05, 2e3]))
-    FORCE(made[4], "SPATIAL", (3.0, 0.2, 0.2), Z, 40.0)
+    s.PRESSURE(made[3], 2, s.TIME_SERIES([0, 0, 0.05, 2e3]))
+    s.FORCE(made[4], "SPATIAL", (3.0, 0.2, 0.2), Z, 40.0)
     high = [scene.mesh((0.41 * i, 3, 2), cells=1 + i % 2, velocity=(0, 0, i), form=form, **members) for i in range(4)]
-    FIX_POINT(high[0], (0, 3, 2))
-    WELD(high[1], scene.box((0.61, 3.6, 2.2)), (0.61, 3.4, 2.2))
-    PUT_RIGID_LINK(high[1], scene.ball((2.9, 3.2, 2.2), 0.1), (0.6, 3.2, 2.2), (2.9, 3.2, 2.2))
-    PUT_SPRING(high[2], (1.0, 3.2, 2.2), high[3], (1.4, 3.2, 2.2), [-1, 500, 1, -500], (-5, 5))
-    FIX_DIRECTION(high[3], (1.4, 3.2, 2.2), Z)
+    s.FIX_POINT(high[0], (0, 3, 2))
+    s.WELD(high[1], scene.box((0.61, 3.6, 2.2)), (0.61, 3.4, 2.2))
+    s.PUT_RIGID_LINK(high[1], scene.ball((2.9, 3.2, 2.2), 0.1), (0.6, 3.2, 2.2), (2.9, 3.2, 2.2))
+    s.PUT_SPRING(high[2], (1.0, 3.2, 2.2), high[3], (1.4, 3.2, 2.2), [-1, 500, 1, -500], (-5, 5))
+    s.FIX_DIRECTION(high[3], (1.4, 3.2, 2.2), Z)
     return scene

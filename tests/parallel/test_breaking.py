@@ -6,7 +6,7 @@ import itertools
 import breaking
 import numpy as np
 import pytest
-from courses import NOTHING, contents, course, rounded, scatter
+from courses import NOTHING, contents, course, rounded, scatter, sweeps
 from processes import spmd
 from test_divided_bodies import OFTEN, quick
 from test_gathered import by_keys, serial
@@ -18,7 +18,6 @@ from solfec.parallel.communicator import Alone
 from solfec.parallel.partition import Balance
 from solfec.results.records import constraint_records
 from solfec.solvers.auto import AutoSolver
-from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
 from solfec.solvers.unsolved import UnsolvedSteps
 
@@ -53,9 +52,7 @@ def test_bonds_break_in_any_number_of_processes_as_in_one(material, size):
     """Also in steps that sweeps cannot solve, of which all processes give the same cause."""
 
     def make():
-        solver = GaussSeidelSolver(1e-4, 100)
-        solver.colouring = "ON"
-        return solver
+        return sweeps(1e-4, 100)
 
     model = breaking.wall(getattr(breaking, material)).model
     whole, _ = course(model, 1, 10, looks=2, make=make)
@@ -174,8 +171,7 @@ def test_averages_of_stresses_follow_rigid_bodies_to_other_owners(monkeypatch):
 def test_an_unsolved_step_has_its_name_when_a_body_cracks_in_it():
     """In several processes as in one, although the body has gone and parts have been made anew."""
     model = breaking.burst().model
-    poor = GaussSeidelSolver(1e-16, 1)
-    poor.colouring = "ON"
+    poor = sweeps(1e-16, 1)
 
     def told(world):
         whole, said = copies[world.rank], []

@@ -3,7 +3,7 @@
 import deformable
 import numpy as np
 import pytest
-from courses import NOTHING, OFTEN, contents, course, quick, rounded, scatter
+from courses import NOTHING, OFTEN, contents, course, quick, rounded, scatter, sweeps
 
 from solfec.divided import Divided
 from solfec.kinds import BodyKind
@@ -72,8 +72,7 @@ def test_what_callbacks_do_to_soft_bodies_reaches_all_parts():
 
 def test_divided_models_follow_the_serial_run():
     model = deformable.bricks().model
-    by_colours, tight = GaussSeidelSolver(1e-12, 2000), GaussSeidelSolver(1e-12, 2000)
-    by_colours.colouring = "ON"
+    by_colours, tight = sweeps(1e-12, 2000), GaussSeidelSolver(1e-12, 2000)
     run = Divided(model, Alone(), by_colours, Balance(), NOTHING)
     serial = deformable.bricks().model
     for _ in range(40):

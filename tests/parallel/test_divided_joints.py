@@ -5,7 +5,7 @@ import copy
 import jointed
 import numpy as np
 import pytest
-from courses import NOTHING, OFTEN, contents, course, quick, scatter, solver
+from courses import NOTHING, OFTEN, contents, course, quick, scatter, solver, sweeps
 from jointed import Scene, X
 from processes import spmd
 
@@ -175,9 +175,7 @@ def test_divided_models_follow_the_serial_run_and_keep_their_energy():
         serial.advance(exact)
 
     def make():
-        made = GaussSeidelSolver(1e-11, 20000)
-        made.colouring = "ON"
-        return made
+        return sweeps(1e-11, 20000)
 
     copies = [copy.deepcopy(model) for _ in range(3)]
 

@@ -6,7 +6,7 @@ from functools import partial
 import jointed
 import numpy as np
 import pytest
-from courses import NOTHING, contents, course, rounded
+from courses import NOTHING, contents, course, rounded, sweeps
 from jointed import Scene, Z
 from processes import spmd
 from test_divided import crowd
@@ -17,7 +17,6 @@ from solfec.parallel.communicator import Alone
 from solfec.parallel.partition import Balance
 from solfec.solvers import merit
 from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
-from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
 from solfec.solvers.penalty import PenaltySolver
 from solfec.solvers.unsolved import UnsolvedSteps
@@ -66,15 +65,11 @@ SCENES = {
 
 
 def by_keys():
-    solver = GaussSeidelSolver(1e-6, 200)
-    solver.colouring = "OFF"
-    return solver
+    return sweeps(1e-6, 200, "OFF")
 
 
 def by_colours():
-    solver = GaussSeidelSolver(1e-8, 2000)
-    solver.colouring = "ON"
-    return solver
+    return sweeps(1e-8, 2000)
 
 
 def accelerated():
@@ -114,9 +109,7 @@ def test_sweeps_by_colours_solve_rolling_friction():
     """All processes as one, with the same bits, and that one as a serial run by keys."""
 
     def make(colouring="ON", accuracy=1e-10):
-        solver = GaussSeidelSolver(accuracy, 2000)
-        solver.colouring = colouring
-        return solver
+        return sweeps(accuracy, 2000, colouring)
 
     model, roughly = rolling(), partial(make, accuracy=1e-3)
     whole, _ = course(model, 1, 20, make=roughly)
@@ -244,8 +237,7 @@ def test_steps_that_are_not_solved_count_where_process_0_has_no_rows():
     copies = [copy.deepcopy(scene.model) for _ in range(2)]
 
     def told(world):
-        solver, said, rows = GaussSeidelSolver(1e-16, 1), [], 0
-        solver.colouring = "ON"
+        solver, said, rows = sweeps(1e-16, 1), [], 0
         run, unsolved = Divided(copies[world.rank], world, solver, Balance(), NOTHING), UnsolvedSteps(said.append)
         for _ in range(3):
             run.advance()

@@ -7,7 +7,7 @@ import deformable
 import jointed
 import numpy as np
 import pytest
-from courses import NOTHING, OFTEN, course, rounded
+from courses import NOTHING, OFTEN, course, rounded, sweeps
 from jointed import Z
 from processes import spmd
 from test_gathered import serial
@@ -22,7 +22,6 @@ from solfec.kinds import BodyKind, Form, Scheme
 from solfec.parallel.partition import Balance
 from solfec.parallel.shared_compliance import solved_by_owners
 from solfec.solvers.auto import AutoSolver
-from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
 from solfec.solvers.penalty import PenaltySolver
 
@@ -31,9 +30,7 @@ pytestmark = pytest.mark.usefixtures("fresh_session")
 
 
 def by_keys():
-    solver = GaussSeidelSolver(1e-6, 200)
-    solver.colouring = "OFF"
-    return solver
+    return sweeps(1e-6, 200, "OFF")
 
 
 def bricks():

@@ -8,29 +8,20 @@ Prints one line per finding and ends with status 1 when there are any: an except
 from __future__ import annotations
 
 import random
-import signal
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
+from spoilt_calls import DOCUMENTED, Findings, Odd, raised_by
 
 from solfec import parmec
-from solfec.errors import NotBuiltYet, SolfecError
 from solfec.language import session
-from solfec.language.checks import BadArgument
 from solfec.parmec import model
 
 PATIENCE = 20
-DOCUMENTED = (BadArgument, SolfecError, NotBuiltYet)
 BOX = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 TABLE = [-1, -10, 1, 10]
-
-
-class Odd:
-    """Something that no command can use."""
-
-    def __repr__(self) -> str:
-        return "Odd()"
 
 
 MEANINGLESS = [Odd(), float("nan"), [float("nan")], (0, float("nan"), 0), b"bytes", 1j, [[[]]], NotImplemented]
@@ -118,15 +109,10 @@ def is_long(name: str, arguments: list) -> bool:
         return False
 
 
-def expire(signal_number, frame):
-    raise TimeoutError(f"more than {PATIENCE} s")
-
-
 def main(seed: int, calls: int) -> int:
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, expire)
     session.begin(session.Session(quiet=True))
-    chance, findings = random.Random(seed), set()
+    chance, findings = random.Random(seed), Findings()
     for number in range(calls):
         if number % 25 == 0:
             build(number)
@@ -135,24 +121,9 @@ def main(seed: int, calls: int) -> int:
         if is_long(name, arguments):
             continue
         shown = f"{name} ({', '.join(repr(a)[:60] for a in arguments)})"
-        error = None
-        signal.alarm(PATIENCE)
-        try:
-            parmec.load(name)(*arguments)
-        except (Exception, SystemExit) as raised:
-            error = raised
-        finally:
-            signal.alarm(0)
-        if error is None:
-            if meaningless:
-                findings.add(f"accepted: {shown}")
-        elif not isinstance(error, DOCUMENTED) and not is_users(error):
-            findings.add(f"{type(error).__name__}: {error}: {shown}")
-        elif isinstance(error, BadArgument) and not str(error).startswith(name):
-            findings.add(f"does not name its command: {error}: {shown}")
-    for finding in sorted(findings):
-        print(finding.encode("ascii", "backslashreplace").decode())
-    return 1 if findings else 0
+        error = raised_by(partial(parmec.load(name), *arguments), PATIENCE)
+        findings.judge(name, shown, error, meaningless, isinstance(error, DOCUMENTED) or is_users(error))
+    return findings.report()
 
 
 def is_users(error: BaseException) -> bool:

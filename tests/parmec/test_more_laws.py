@@ -7,26 +7,6 @@ import pytest
 from kernel_threads import with_threads
 
 from solfec import _kernels, parmec, parmec_command
-from solfec.parmec import (
-    ANALYTICAL,
-    DEM,
-    EQM,
-    GRANULAR,
-    GRAVITY,
-    HISTORY,
-    MATERIAL,
-    OBSTACLE,
-    PRESCRIBE,
-    RESET,
-    RESTRAIN,
-    SPHERE,
-    SPRING,
-    TORSION_SPRING,
-    TSERIES,
-    UNSPRING,
-    VELOCITY,
-    model,
-)
 
 pytestmark = pytest.mark.usefixtures("without_files")
 
@@ -38,13 +18,13 @@ NO_ROTATION = [1, 0, 0, 0, 1, 0, 0, 0, 1]
 def test_static_friction_holds_what_dynamic_friction_lets_slide(pull, speed):
     """Coefficients 0.5 and 0.2 under g = 10: a pull of 4 is held; 6 slides with 6 - 0.2 g."""
     weight = 1000 * 4 / 3 * math.pi * 1e-3 * 10
-    SPHERE((0, 0, 0.1 - weight / 1e5), 0.1, MATERIAL(1000, 1, 0.3), 1)
-    RESTRAIN(0, angular=NO_ROTATION)
-    OBSTACLE([(-9, -9, 0, 99, -9, 0, 0, 99, 0)], [2])
-    GRANULAR(1, 2, 1e5, 1.0, (0.5, 0.2))
-    GRAVITY(pull, 0.0, -10.0)
-    DEM(0.5, 1e-4, NO_FILES)
-    assert model.current().particles.velocity[0, 0] == pytest.approx(speed, abs=0.01)
+    parmec.SPHERE((0, 0, 0.1 - weight / 1e5), 0.1, parmec.MATERIAL(1000, 1, 0.3), 1)
+    parmec.RESTRAIN(0, angular=NO_ROTATION)
+    parmec.OBSTACLE([(-9, -9, 0, 99, -9, 0, 0, 99, 0)], [2])
+    parmec.GRANULAR(1, 2, 1e5, 1.0, (0.5, 0.2))
+    parmec.GRAVITY(pull, 0.0, -10.0)
+    parmec.DEM(0.5, 1e-4, NO_FILES)
+    assert parmec.model.current().particles.velocity[0, 0] == pytest.approx(speed, abs=0.01)
 
 
 @pytest.mark.parametrize(("entity", "limit", "stroke"), [
@@ -52,13 +32,13 @@ def test_static_friction_holds_what_dynamic_friction_lets_slide(pull, speed):
 ])  # fmt: skip
 def test_unspring_looks_at_the_quantity_that_is_asked_for(entity, limit, stroke):
     """A mass that moves up and sideways along a damped spring with friction 0.5: force -(100 z + v), friction half of it."""
-    ANALYTICAL(mass=1)
-    VELOCITY(0, (1, 0, 1))
-    SPRING(0, (0, 0, 0), -1, (0, 0, -1), [-1, -100, 1, 100], [-1, -1, 1, 1], (0, 0, 1), friction=0.5)
-    UNSPRING(0, 0, (None, limit) if limit > 0 else (limit, None), entity=entity)
-    values, strokes, rates = HISTORY(entity), HISTORY("STROKE"), HISTORY("VZ")
-    status = HISTORY("SS")
-    DEM(0.2, 1e-4, (NO_FILES, 1e-4))
+    parmec.ANALYTICAL(mass=1)
+    parmec.VELOCITY(0, (1, 0, 1))
+    parmec.SPRING(0, (0, 0, 0), -1, (0, 0, -1), [-1, -100, 1, 100], [-1, -1, 1, 1], (0, 0, 1), friction=0.5)
+    parmec.UNSPRING(0, 0, (None, limit) if limit > 0 else (limit, None), entity=entity)
+    values, strokes, rates = parmec.HISTORY(entity), parmec.HISTORY("STROKE"), parmec.HISTORY("VZ")
+    status = parmec.HISTORY("SS")
+    parmec.DEM(0.2, 1e-4, (NO_FILES, 1e-4))
     gone = status.index(-1)
     assert abs(values[gone - 1]) < abs(limit) <= abs(values[gone])
     assert abs(values[gone]) == pytest.approx(abs(limit), rel=0.01)
@@ -72,13 +52,13 @@ def test_unspring_looks_at_the_quantity_that_is_asked_for(entity, limit, stroke)
 @pytest.mark.parametrize("members", [("roll", "pitch", "yaw"), ("pitch", "yaw"), ("roll", "yaw")])
 def test_a_damped_cone_swings_along_any_of_its_directions(members):
     """The ratio is of sqrt (k I) with I the root of the sum of the members' squared inertias, here 2 each."""
-    ANALYTICAL([2, 2, 2, 0, 0, 0])
+    parmec.ANALYTICAL([2, 2, 2, 0, 0, 0])
     first = "roll" if "roll" in members else "pitch"
-    TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), cone=members, **{f"k{first}": [-1, 50, 1, -50], f"d{first}": 0.1})
+    parmec.TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), cone=members, **{f"k{first}": [-1, 50, 1, -50], f"d{first}": 0.1})
     along = np.array([name in members for name in ("roll", "pitch", "yaw")]) / math.sqrt(len(members))
-    VELOCITY(0, angular=tuple(0.1 * along))
-    angles, t = [HISTORY(name) for name in ("ROLL", "PITCH", "YAW")], HISTORY("TIME")
-    DEM(1.0, 1e-4, (NO_FILES, 1e-2))
+    parmec.VELOCITY(0, angular=tuple(0.1 * along))
+    angles, t = [parmec.HISTORY(name) for name in ("ROLL", "PITCH", "YAW")], parmec.HISTORY("TIME")
+    parmec.DEM(1.0, 1e-4, (NO_FILES, 1e-2))
     ratio = 0.1 * math.sqrt(50 * math.sqrt(4 * len(members))) / math.sqrt(50 * 2)
     omega, middle = 5 * math.sqrt(1 - ratio**2), np.array(t[1:]) + 0.5e-4
     size = 0.1 / omega * np.exp(-5 * ratio * middle) * np.sin(omega * middle)
@@ -86,58 +66,58 @@ def test_a_damped_cone_swings_along_any_of_its_directions(members):
 
 
 def test_both_accelerations_can_be_prescribed_at_once():
-    ANALYTICAL([1, 2, 3, 0.1, 0.2, 0.3], 4)
-    PRESCRIBE(0, lambda t: (t, 0, 0), lambda t: (0, 0, 2 * t), kind="aa")
-    force = HISTORY("FX")
-    DEM(1.0, 1e-3, (NO_FILES, 1e-3))
-    p = model.current().particles
+    parmec.ANALYTICAL([1, 2, 3, 0.1, 0.2, 0.3], 4)
+    parmec.PRESCRIBE(0, lambda t: (t, 0, 0), lambda t: (0, 0, 2 * t), kind="aa")
+    force = parmec.HISTORY("FX")
+    parmec.DEM(1.0, 1e-3, (NO_FILES, 1e-3))
+    p = parmec.model.current().particles
     assert p.velocity[:, 0] == pytest.approx([0.5, 0, 0], abs=1e-3)
     assert p.spin[:, 0] == pytest.approx([0, 0, 1], abs=2e-3)
     assert force[-1] == pytest.approx(4 * 0.999)
 
 
 def test_triangles_of_an_obstacle_have_colors_of_their_own():
-    material = MATERIAL(1000, 1, 0.3)
+    material = parmec.MATERIAL(1000, 1, 0.3)
     for k in range(2):
-        SPHERE((2 * k, 0, 0.0999), 0.1, material, 1)
-    OBSTACLE([(-1, -1, 0, 1, -1, 0, 0, 1, 0), (1.2, -1, 0, 3, -1, 0, 2, 2, 0)], [2, 3])
-    GRANULAR(1, 2, 1e5, 1.0)
-    GRANULAR(3, 1, 2e5, 1.0)
-    GRAVITY(0.0, 0.0, -10.0)
-    DEM(2.0, 1e-4, NO_FILES)
+        parmec.SPHERE((2 * k, 0, 0.0999), 0.1, material, 1)
+    parmec.OBSTACLE([(-1, -1, 0, 1, -1, 0, 0, 1, 0), (1.2, -1, 0, 3, -1, 0, 2, 2, 0)], [2, 3])
+    parmec.GRANULAR(1, 2, 1e5, 1.0)
+    parmec.GRANULAR(3, 1, 2e5, 1.0)
+    parmec.GRAVITY(0.0, 0.0, -10.0)
+    parmec.DEM(2.0, 1e-4, NO_FILES)
     weight = 1000 * 4 / 3 * math.pi * 1e-3 * 10
-    assert 0.1 - model.current().particles.position[2, :2] == pytest.approx([weight / 1e5, weight / 2e5], rel=1e-6)
+    assert 0.1 - parmec.model.current().particles.position[2, :2] == pytest.approx([weight / 1e5, weight / 2e5], rel=1e-6)
 
 
 def test_equivalent_mass_of_two_points_counts_the_lever_arm():
     """Along z: 1/m1 + 1/m2 + a^2/J1; along x no lever arm turns the first particle."""
-    ANALYTICAL([1, 2, 3, 0, 0, 0], 2.0)
-    ANALYTICAL([1, 1, 1, 0, 0, 0], 3.0, position=(5, 0, 0))
-    assert EQM(0, (0, 1, 0), 1, (5, 0, 0), (0, 0, 1)) == pytest.approx(1 / (1 / 2 + 1 / 3 + 1))
-    assert EQM(0, (0, 0, 0), 1, (5, 0, 0), (1, 0, 0)) == pytest.approx(1.2)
+    parmec.ANALYTICAL([1, 2, 3, 0, 0, 0], 2.0)
+    parmec.ANALYTICAL([1, 1, 1, 0, 0, 0], 3.0, position=(5, 0, 0))
+    assert parmec.EQM(0, (0, 1, 0), 1, (5, 0, 0), (0, 0, 1)) == pytest.approx(1 / (1 / 2 + 1 / 3 + 1))
+    assert parmec.EQM(0, (0, 0, 0), 1, (5, 0, 0), (1, 0, 0)) == pytest.approx(1.2)
 
 
 def test_series_can_be_written_in_four_ways(tmp_path):
     (tmp_path / "series.txt").write_text("# time value\n0 1\n2 3\n")
     for points in ("series.txt", [0, 1, 2, 3], [[0, 1], [2, 3]], [(0, 1), (2, 3)]):
-        RESET()
-        ANALYTICAL()
-        GRAVITY(TSERIES(points), 0.0, 0.0)
-        pull, t = HISTORY("FX"), HISTORY("TIME")
-        DEM(3.0, 1 / 64, (NO_FILES, 1 / 64))
+        parmec.RESET()
+        parmec.ANALYTICAL()
+        parmec.GRAVITY(parmec.TSERIES(points), 0.0, 0.0)
+        pull, t = parmec.HISTORY("FX"), parmec.HISTORY("TIME")
+        parmec.DEM(3.0, 1 / 64, (NO_FILES, 1 / 64))
         assert pull[1:] == pytest.approx(np.minimum(1 + np.array(t[1:]), 3), rel=1e-14)
 
 
 def test_reset_forgets_conditions_of_unspring():
     for watched in (True, False):
-        RESET()
-        ANALYTICAL(mass=1)
-        GRAVITY(0.0, 0.0, -10.0)
-        SPRING(0, (0, 0, 0), -1, (0, 0, 1), [-1, -100, 1, 100], direction=(0, 0, 1))
-        force = HISTORY("SF")
+        parmec.RESET()
+        parmec.ANALYTICAL(mass=1)
+        parmec.GRAVITY(0.0, 0.0, -10.0)
+        parmec.SPRING(0, (0, 0, 0), -1, (0, 0, 1), [-1, -100, 1, 100], direction=(0, 0, 1))
+        force = parmec.HISTORY("SF")
         if watched:
-            UNSPRING(0, 0, (None, 15))
-        DEM(0.5, 1e-3, (NO_FILES, 1e-3))
+            parmec.UNSPRING(0, 0, (None, 15))
+        parmec.DEM(0.5, 1e-3, (NO_FILES, 1e-3))
     assert max(force) == pytest.approx(20, rel=1e-3)
 
 
@@ -181,9 +161,9 @@ DEM (0.02, 0.002, 1E9, adaptive = ADAPTIVE)
 def test_joints_torsion_springs_and_all_other_loads_have_the_bits_of_any_number_of_threads(adaptive):
     found = []
     for _ in with_threads(1, 3):
-        RESET()
+        parmec.RESET()
         exec(MIXED.replace("ADAPTIVE", str(adaptive)), {name: parmec.load(name) for name in parmec.COMMANDS})
-        now = model.current()
+        now = parmec.model.current()
         columns = [now.particles.view(name).copy() for name in ("position", "rotation", "velocity", "angular", "force", "torque")]
         found.append([*columns, now.links.view("force").copy(), now.torsions.view("total").copy(), now.joints.view("reaction").copy()])
     assert all(np.abs(column).max() > 0 for column in found[0])

@@ -10,60 +10,44 @@ import h5py
 import numpy as np
 import pytest
 
+from solfec import parmec
 from solfec.errors import SolfecError, SolfecWarning
-from solfec.parmec import (
-    ANALYTICAL,
-    BALL_JOINT,
-    DEM,
-    GRANULAR,
-    GRAVITY,
-    HISTORY,
-    MATERIAL,
-    MESH,
-    OUTPUT,
-    SPHERE,
-    SPRING,
-    TORSION_SPRING,
-    TSERIES,
-    VELOCITY,
-    model,
-)
 
 BOX = [0, 0, 0, 2, 0, 0, 2, 3, 0, 0, 3, 0, 0, 0, 4, 2, 0, 4, 2, 3, 4, 0, 3, 4]
 
 
 def scene():
     """A box, a sphere and an analytical particle, which springs join; everything moves and turns."""
-    MATERIAL(1, 1, 0.3)
-    MESH(BOX, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, [1, 4, 0, 1, 2, 3, 5])
-    SPHERE((5, 0, 0), 0.5, 0, 2)
-    ANALYTICAL(position=(7, 1, 1))
+    parmec.MATERIAL(1, 1, 0.3)
+    parmec.MESH(BOX, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, [1, 4, 0, 1, 2, 3, 5])
+    parmec.SPHERE((5, 0, 0), 0.5, 0, 2)
+    parmec.ANALYTICAL(position=(7, 1, 1))
     for k in range(3):
-        VELOCITY(k, (k, 1, 0), (0.1, 0.2 * k, 0.3))
-    SPRING(0, (2, 3, 4), 1, (5, 0, 0.5), [-1, -10, 1, 10], [-1, -1, 1, 1])
-    SPRING(1, (5, 0, 0), 2, (7, 1, 1), [-1, -10, 1, 10], direction=(1, 1, 0))
-    SPRING(2, (7, 1, 1), -1, [(0, 0, 0), (0, 0, 1)], [-1, 10, 0, 0, 1, 0])
-    GRAVITY(0.0, 0.0, -1.0)
+        parmec.VELOCITY(k, (k, 1, 0), (0.1, 0.2 * k, 0.3))
+    parmec.SPRING(0, (2, 3, 4), 1, (5, 0, 0.5), [-1, -10, 1, 10], [-1, -1, 1, 1])
+    parmec.SPRING(1, (5, 0, 0), 2, (7, 1, 1), [-1, -10, 1, 10], direction=(1, 1, 0))
+    parmec.SPRING(2, (7, 1, 1), -1, [(0, 0, 0), (0, 0, 1)], [-1, 10, 0, 0, 1, 0])
+    parmec.GRAVITY(0.0, 0.0, -1.0)
 
 
 def turned(number, point):
     """A referential point where it is now."""
-    p = model.current().particles
+    p = parmec.model.current().particles
     return p.position[:, number] + p.rotation[:, :, number] @ (np.array(point) - p.reference[:, number])
 
 
 def test_xdmf_files_hold_every_frame(tmp_path):
     scene()
-    DEM(0.5, 1 / 64, 0.125, "scene")
+    parmec.DEM(0.5, 1 / 64, 0.125, "scene")
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"scene0{suffix}.{ending}" for suffix in ("", "rb", "sl", "sp") for ending in ("h5", "xmf")]
-    p = model.current().particles
+    p = parmec.model.current().particles
     with h5py.File("scene0rb.h5") as file:
         times = [file[str(k)].attrs["TIME"] for k in range(len(file))]
         assert times == pytest.approx([0, 0.125, 0.25, 0.375])
         assert file["0/GEOM"][:].tolist() == [[1, 1.5, 2], [5, 0, 0], [7, 1, 1]]
         assert set(file["0"]) == set("GEOM NUMBER DISPL LINVEL ANGVEL FORCE TORQUE ORIENT ORIENT1 ORIENT2 ORIENT3".split())
-    model.current().writer.write()  # one more, of the present state
+    parmec.model.current().writer.write()  # one more, of the present state
     with h5py.File("scene0rb.h5") as file:
         now = file["4"]
         assert (now["LINVEL"][:] == p.view("velocity").T).all()
@@ -80,7 +64,7 @@ def test_xdmf_files_hold_every_frame(tmp_path):
         faces = geometry.reshape(-1, 3, 3)  # outward: their volume is the box's
         assert np.linalg.det(faces - geometry.mean(0)).sum() / 6 == pytest.approx(24)
     with h5py.File("scene0sl.h5") as file:
-        now, links = file["4"], model.current().links
+        now, links = file["4"], parmec.model.current().links
         assert now["GEOM"][0] == pytest.approx((turned(0, (2, 3, 4)) + turned(1, (5, 0, 0.5))) / 2)
         assert now["ORIENT"][1] == pytest.approx(np.array([1, 1, 0]) / np.sqrt(2))
         assert now["ORIENT"][2].tolist() == [0, 0, 1]
@@ -92,7 +76,7 @@ def test_xdmf_files_hold_every_frame(tmp_path):
 def test_xdmf_files_are_read_by_vtk():
     pyvista = pytest.importorskip("pyvista")
     scene()
-    DEM(0.25, 1 / 64, 0.125, "scene")
+    parmec.DEM(0.25, 1 / 64, 0.125, "scene")
     for suffix, cells in (("", 12), ("rb", 3), ("sl", 3)):
         reader = pyvista.XdmfReader(f"scene0{suffix}.xmf")
         assert reader.time_values == pytest.approx([0, 0.125])
@@ -109,8 +93,8 @@ def test_xdmf_files_are_read_by_vtk():
 def test_vtk_files_are_read_by_vtk(tmp_path):
     pyvista = pytest.importorskip("pyvista")
     scene()
-    OUTPUT(format=["VTK"])
-    DEM(0.25, 1 / 64, 0.125, "scene")
+    parmec.OUTPUT(format=["VTK"])
+    parmec.DEM(0.25, 1 / 64, 0.125, "scene")
     assert sorted(path.name for path in tmp_path.glob("scene0.vtk.*")) == ["scene0.vtk.0", "scene0.vtk.1"]
     assert not list(tmp_path.glob("*.h5"))
     shutil.copy("scene0rb.vtk.1", "rb.vtk")
@@ -125,9 +109,9 @@ def test_vtk_files_are_read_by_vtk(tmp_path):
 
 def test_dump_files_hold_spheres(tmp_path):
     scene()
-    SPHERE((9, 0, 0), 0.25, 0, 1)
-    OUTPUT(["NUMBER", "LINVEL"], format="DUMP")
-    DEM(0.25, 1 / 64, 0.125, "scene")
+    parmec.SPHERE((9, 0, 0), 0.25, 0, 1)
+    parmec.OUTPUT(["NUMBER", "LINVEL"], format="DUMP")
+    parmec.DEM(0.25, 1 / 64, 0.125, "scene")
     lines = (tmp_path / "scene0.dump").read_text().splitlines()
     assert lines.count("ITEM: ATOMS id x y z radius vx vy vz") == 2
     assert lines[:4] == ["ITEM: TIMESTEP", "0", "ITEM: NUMBER OF ATOMS", "2"]
@@ -136,9 +120,9 @@ def test_dump_files_hold_spheres(tmp_path):
 
 def test_subsets_have_files_and_values_of_their_own(tmp_path):
     scene()
-    OUTPUT(["DISPL"], mode="RB")
-    OUTPUT(["NUMBER"], [1, 2], ["RB"])
-    DEM(0.1, 0.1, 0.1, "some")
+    parmec.OUTPUT(["DISPL"], mode="RB")
+    parmec.OUTPUT(["NUMBER"], [1, 2], ["RB"])
+    parmec.DEM(0.1, 0.1, 0.1, "some")
     assert sorted(path.name for path in tmp_path.glob("*.h5")) == ["some0rb.h5", "some1rb.h5"]
     with h5py.File("some0rb.h5") as file:
         assert set(file["0"]) == {"GEOM", "DISPL"}
@@ -149,20 +133,20 @@ def test_subsets_have_files_and_values_of_their_own(tmp_path):
 
 def test_files_go_on_in_the_next_dem():
     scene()
-    DEM(0.25, 1 / 64, 0.0625, "scene")
-    DEM(0.25, 1 / 64, 0.0625)
+    parmec.DEM(0.25, 1 / 64, 0.0625, "scene")
+    parmec.DEM(0.25, 1 / 64, 0.0625)
     with h5py.File("scene0rb.h5") as file:
         times = sorted(group.attrs["TIME"] for group in file.values())
     assert np.array(times) == pytest.approx(np.arange(8) / 16)
     with pytest.raises(ValueError, match="DEM: 'prefix' can be given before the first step only"):
-        DEM(0.25, 1 / 64, 0.125, "other")
+        parmec.DEM(0.25, 1 / 64, 0.125, "other")
 
 
 def test_intervals_may_change_with_time():
     scene()
-    series = TSERIES([0, 0.1, 1, 0.4])
-    times = HISTORY("TIME")
-    DEM(1.0, 1 / 64, (lambda t: 0.25, series), "scene")
+    series = parmec.TSERIES([0, 0.1, 1, 0.4])
+    times = parmec.HISTORY("TIME")
+    parmec.DEM(1.0, 1 / 64, (lambda t: 0.25, series), "scene")
     with h5py.File("scene0rb.h5") as file:
         assert sorted(group.attrs["TIME"] for group in file.values()) == pytest.approx([0, 0.25, 0.5, 0.75])
     assert (np.diff(times)[1:] > np.diff(times)[:-1]).any()
@@ -171,18 +155,18 @@ def test_intervals_may_change_with_time():
 
 def test_histories_are_read_back_from_files():
     scene()
-    TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kyaw=[-1, 5, 1, -5])
-    BALL_JOINT(2, (7, 1, 2))
+    parmec.TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kyaw=[-1, 5, 1, -5])
+    parmec.BALL_JOINT(2, (7, 1, 2))
     particles = [("TIME", 0, None), ("PX", 0, (2, 3, 4)), ("DY", 0, (2, 3, 4)), ("|V|", 0, (2, 3, 4)), ("PZ", [0, 1], None), ("OX", 2, None),
                  ("|F|", 2, None), ("TZ", 1, None)]  # fmt: skip
     wanted = {"rb": particles, "sl": [(name, 1, None) for name in ("LENGTH", "STROKE", "F", "SF", "FF", "SS")],
               "st": [(name, 0, None) for name in ("YAW", "TRQTOT_Y", "XDIR_X", "ZDIR_Z")], "jt": [("JREAC_Z", 0, None), ("|JREAC|", 0, None)]}  # fmt: skip
-    recorded = {(kind, name): HISTORY(name, *rest) for kind, items in wanted.items() for name, *rest in items}
-    DEM(0.5, 1 / 64, 0.125, "scene")
-    model.begin(None)
-    read = {(kind, name): HISTORY(name, *rest, h5file=f"scene0{kind}.h5") for kind, items in wanted.items() for name, *rest in items}
+    recorded = {(kind, name): parmec.HISTORY(name, *rest) for kind, items in wanted.items() for name, *rest in items}
+    parmec.DEM(0.5, 1 / 64, 0.125, "scene")
+    parmec.model.begin(None)
+    read = {(kind, name): parmec.HISTORY(name, *rest, h5file=f"scene0{kind}.h5") for kind, items in wanted.items() for name, *rest in items}
     assert not any(read.values())
-    HISTORY("TIME", h5file="scene0rb.h5", h5last=True)
+    parmec.HISTORY("TIME", h5file="scene0rb.h5", h5last=True)
     for key, values in recorded.items():
         assert len(values) == 4
         assert read[key] == pytest.approx(values, abs=1e-12), key
@@ -193,13 +177,13 @@ def test_histories_are_read_back_from_files():
 ])  # fmt: skip
 def test_what_files_do_not_hold_is_named(name, source, file, message):
     scene()
-    DEM(0.1, 0.1, 0.1, "scene")
+    parmec.DEM(0.1, 0.1, 0.1, "scene")
     with pytest.raises(SolfecError, match=message):
-        HISTORY(name, source, h5file=file, h5last=True)
+        parmec.HISTORY(name, source, h5file=file, h5last=True)
 
 
 def test_a_file_stop_ends_a_run_after_the_step_at_hand(tmp_path, capsys):
-    ANALYTICAL()
+    parmec.ANALYTICAL()
     (tmp_path / "STOP").touch()
 
     def gravity(time):
@@ -207,9 +191,9 @@ def test_a_file_stop_ends_a_run_after_the_step_at_hand(tmp_path, capsys):
             (tmp_path / "STOP").touch()
         return 0.0
 
-    GRAVITY(gravity, 0.0, 0.0)
-    times = HISTORY("TIME")
-    DEM(1.0, 1 / 64, (1e9, 1 / 64))
+    parmec.GRAVITY(gravity, 0.0, 0.0)
+    times = parmec.HISTORY("TIME")
+    parmec.DEM(1.0, 1 / 64, (1e9, 1 / 64))
     assert 0.5 < times[-1] < 0.6
     assert not (tmp_path / "STOP").exists()
     lines = capsys.readouterr().out.splitlines()
@@ -218,12 +202,12 @@ def test_a_file_stop_ends_a_run_after_the_step_at_hand(tmp_path, capsys):
 
 
 def test_progress_is_told_on_terminals_only(monkeypatch, capsys):
-    ANALYTICAL()
-    DEM(1.0, 1 / 64, 1e9)
+    parmec.ANALYTICAL()
+    parmec.DEM(1.0, 1 / 64, 1e9)
     assert capsys.readouterr().out == ""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    GRAVITY(lambda t: 0.0, 0.0, 0.0)  # Python is asked in every step
-    DEM(1.0, 1 / 64, 1e9)
+    parmec.GRAVITY(lambda t: 0.0, 0.0, 0.0)  # Python is asked in every step
+    parmec.DEM(1.0, 1 / 64, 1e9)
     printed = capsys.readouterr().out
     assert printed.endswith("DEM 100 %\n")
     assert printed.count("DEM") > 50
@@ -232,8 +216,8 @@ def test_progress_is_told_on_terminals_only(monkeypatch, capsys):
 def test_med_without_its_package_is_refused(monkeypatch):
     monkeypatch.setattr("solfec.parmec.med_files.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="MED needs the package medcoupling"):
-        OUTPUT(format="MED")
-    OUTPUT(format="VTK")
+        parmec.OUTPUT(format="MED")
+    parmec.OUTPUT(format="VTK")
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -243,24 +227,24 @@ def test_med_without_its_package_is_refused(monkeypatch):
 def test_wrong_words_are_refused(arguments, message):
     scene()
     with pytest.raises(ValueError, match=message):
-        OUTPUT(**arguments)
-    assert len(model.current().output_sets) == 1
+        parmec.OUTPUT(**arguments)
+    assert len(parmec.model.current().output_sets) == 1
 
 
 def test_an_area_that_no_file_holds_draws_a_warning():
     scene()
     with pytest.warns(SolfecWarning, match="OUTPUT: files have no AREA"):
-        OUTPUT(["AREA", "FN"])
+        parmec.OUTPUT(["AREA", "FN"])
 
 
 def test_torsion_springs_and_joints_have_files_in_global_components():
-    ANALYTICAL(position=(1, 0, 0), rotation=[0, 1, 0, -1, 0, 0, 0, 0, 1])
-    TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kroll=[-1, 100, 1, -100], refpnt=(1, 0, 0))
-    BALL_JOINT(0, (1, 0, 0))
-    VELOCITY(0, angular=(0, 0.5, 0))  # about the particle's own x
-    GRAVITY(0.0, 0.0, -1.0)
-    roll = HISTORY("ROLL")
-    DEM(0.1, 1 / 64, (1 / 64, 1 / 64), "turn")
+    parmec.ANALYTICAL(position=(1, 0, 0), rotation=[0, 1, 0, -1, 0, 0, 0, 0, 1])
+    parmec.TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kroll=[-1, 100, 1, -100], refpnt=(1, 0, 0))
+    parmec.BALL_JOINT(0, (1, 0, 0))
+    parmec.VELOCITY(0, angular=(0, 0.5, 0))  # about the particle's own x
+    parmec.GRAVITY(0.0, 0.0, -1.0)
+    roll = parmec.HISTORY("ROLL")
+    parmec.DEM(0.1, 1 / 64, (1 / 64, 1 / 64), "turn")
     with h5py.File("turn0st.h5") as file:
         last = file[str(len(file) - 1)]
         assert set(last) == {"GEOM", "NUMBER", "XDIR", "YDIR", "ZDIR", "TRQROT", "TRQTOT", "TRQSPR"}
@@ -275,14 +259,14 @@ def test_torsion_springs_and_joints_have_files_in_global_components():
 def test_files_of_an_earlier_run_do_not_go_on(tmp_path):
     """Contacts come later than frame 0: their file is the new run's, also where an old one lies there."""
     for height in (1.2, 1.1):
-        model.begin(None)
-        MATERIAL(1000, 1e6, 0.3)
-        SPHERE((0, 0, 1), 1, 0, 1)
-        SPHERE((0, 0, 2 + height), 1, 0, 1)
-        GRANULAR(1, 1, 1e8)
-        VELOCITY(1, (0, 0, -1.0))
-        OUTPUT(format=["XDMF", "DUMP"])
-        DEM(0.25, 1e-3, 0.01, "late")
+        parmec.model.begin(None)
+        parmec.MATERIAL(1000, 1e6, 0.3)
+        parmec.SPHERE((0, 0, 1), 1, 0, 1)
+        parmec.SPHERE((0, 0, 2 + height), 1, 0, 1)
+        parmec.GRANULAR(1, 1, 1e8)
+        parmec.VELOCITY(1, (0, 0, -1.0))
+        parmec.OUTPUT(format=["XDMF", "DUMP"])
+        parmec.DEM(0.25, 1e-3, 0.01, "late")
         with h5py.File("late0cd.h5") as file:
             assert min(map(int, file)) == pytest.approx(100 * (height - 1), abs=1.5)
         assert (tmp_path / "late0.dump").read_text().count("TIMESTEP") == 25
@@ -378,10 +362,10 @@ def test_files_that_were_killed_at_any_write_go_on(first, stride, tmp_path):
 
 @pytest.mark.parametrize("name", ["a0sp.h5", "a0.dump"])
 def test_damaged_files_that_should_go_on_are_named(name):
-    MATERIAL(1000, 1e6, 0.3)
-    SPHERE((0, 0, 0), 0.5, 0, 1)
-    OUTPUT(mode="SPH", format=["XDMF", "DUMP"])
-    DEM(3e-3, 1e-3, prefix="a")
+    parmec.MATERIAL(1000, 1e6, 0.3)
+    parmec.SPHERE((0, 0, 0), 0.5, 0, 1)
+    parmec.OUTPUT(mode="SPH", format=["XDMF", "DUMP"])
+    parmec.DEM(3e-3, 1e-3, prefix="a")
     Path(name).write_bytes(b"\xff" * 100)
     with pytest.raises(SolfecError, match=f"{name}: cannot be continued, it seems damaged: .*; remove it, and a new file begins"):
-        model.current().writer.rewind(2)
+        parmec.model.current().writer.rewind(2)

@@ -7,26 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solfec.parmec import (
-    ANALYTICAL,
-    BALL_JOINT,
-    DAMPING,
-    DEM,
-    GRANULAR,
-    GRAVITY,
-    HISTORY,
-    MATERIAL,
-    OBSTACLE,
-    PRESCRIBE,
-    RESTRAIN,
-    SPHERE,
-    SPRING,
-    TORSION_SPRING,
-    TSERIES,
-    UNSPRING,
-    VELOCITY,
-    model,
-)
+from solfec import parmec
 
 pytestmark = pytest.mark.usefixtures("without_files")
 
@@ -34,21 +15,21 @@ CASES = json.loads((Path(__file__).parent.parent / "data" / "parmec.json").read_
 
 
 def free_fall():
-    ANALYTICAL(mass=2)
-    GRAVITY(0.0, 0.0, -10.0)
+    parmec.ANALYTICAL(mass=2)
+    parmec.GRAVITY(0.0, 0.0, -10.0)
 
 
 def global_damping():
-    ANALYTICAL(mass=2)
-    VELOCITY(0, (3, 0, 0), (0, 0, 2))
-    DAMPING((TSERIES(0.5),) * 3, (TSERIES(0.25),) * 3)
+    parmec.ANALYTICAL(mass=2)
+    parmec.VELOCITY(0, (3, 0, 0), (0, 0, 2))
+    parmec.DAMPING((parmec.TSERIES(0.5),) * 3, (parmec.TSERIES(0.25),) * 3)
 
 
 def oscillator(dashpot=None, place=(0.0, 0.0, 0.0)):
-    ANALYTICAL(mass=2, position=place)
-    VELOCITY(0, (0, 0, 1))
+    parmec.ANALYTICAL(mass=2, position=place)
+    parmec.VELOCITY(0, (0, 0, 1))
     below = (place[0], place[1], place[2] - 1)
-    SPRING(0, place, -1, below, [-1, -200, 1, 200], dashpot, (0, 0, 1))
+    parmec.SPRING(0, place, -1, below, [-1, -200, 1, 200], dashpot, (0, 0, 1))
 
 
 def oscillator_undamped():
@@ -68,30 +49,30 @@ def oscillator_ratio_dashpot_offset():
 
 
 def follower_pendulum():
-    ANALYTICAL(mass=1, position=(1, 0, 0))
-    SPRING(0, (1, 0, 0), -1, (0, 0, 0), [-1, -1000, 1, 1000])
-    GRAVITY(0.0, 0.0, -10.0)
+    parmec.ANALYTICAL(mass=1, position=(1, 0, 0))
+    parmec.SPRING(0, (1, 0, 0), -1, (0, 0, 0), [-1, -1000, 1, 1000])
+    parmec.GRAVITY(0.0, 0.0, -10.0)
 
 
 def two_body_follower():
-    ANALYTICAL(mass=1)
-    ANALYTICAL(mass=3, position=(1, 0, 0))
-    SPRING(0, (0, 0, 0), 1, (1, 0, 0), [-1, -300, 1, 300])
-    VELOCITY(1, (1, 0, 0))
+    parmec.ANALYTICAL(mass=1)
+    parmec.ANALYTICAL(mass=3, position=(1, 0, 0))
+    parmec.SPRING(0, (0, 0, 0), 1, (1, 0, 0), [-1, -300, 1, 300])
+    parmec.VELOCITY(1, (1, 0, 0))
 
 
 def planar_spring():
-    ANALYTICAL(mass=1)
-    VELOCITY(0, (0.5, 1, 0.2))
-    SPRING(0, (0, 0, 0), -1, (0, 0, 0), [-1, -100, 1, 100], direction=(0, 0, 1), planar="ON")
+    parmec.ANALYTICAL(mass=1)
+    parmec.VELOCITY(0, (0.5, 1, 0.2))
+    parmec.SPRING(0, (0, 0, 0), -1, (0, 0, 0), [-1, -100, 1, 100], direction=(0, 0, 1), planar="ON")
 
 
 def on_plane(height, dashpot, **friction):
-    ANALYTICAL([1000, 1000, 1000, 0, 0, 0], 1, position=(0, 0, height))
-    RESTRAIN(0, angular=[1, 0, 0, 0, 1, 0, 0, 0, 1])
-    GRAVITY(0.0, 0.0, -10.0)
+    parmec.ANALYTICAL([1000, 1000, 1000, 0, 0, 0], 1, position=(0, 0, height))
+    parmec.RESTRAIN(0, angular=[1, 0, 0, 0, 1, 0, 0, 0, 1])
+    parmec.GRAVITY(0.0, 0.0, -10.0)
     plane = [(0, 0, 0), (0, 0, 1)]
-    SPRING(0, (0, 0, height), -1, plane, [-1, 1e4, 0, 0, 1, 0], [-1, -dashpot, 1, dashpot], **friction)
+    parmec.SPRING(0, (0, 0, height), -1, plane, [-1, 1e4, 0, 0, 1, 0], [-1, -dashpot, 1, dashpot], **friction)
 
 
 def plane_bounce():
@@ -100,37 +81,37 @@ def plane_bounce():
 
 def plane_friction_pure():
     on_plane(-0.001, 200, friction=0.3)
-    VELOCITY(0, (1, 0, 0))
+    parmec.VELOCITY(0, (1, 0, 0))
 
 
 def plane_friction_sticky():
     on_plane(-0.001, 200, friction=0.3, kskn=0.5)
-    VELOCITY(0, (1, 0, 0))
+    parmec.VELOCITY(0, (1, 0, 0))
 
 
 def general_nonlinear_cycle():
-    ANALYTICAL(mass=1)
+    parmec.ANALYTICAL(mass=1)
     times = [0, 0.2, 0.20001, 0.3, 0.30001, 0.5, 0.50001, 1.1, 1.10001, 1.5]
-    along = TSERIES([item for pair in zip(times, [1, 1, -1, -1, 1, 1, -1, -1, 1, 1]) for item in pair])
-    nothing = TSERIES(0.0)
-    PRESCRIBE(0, linear=(along, nothing, nothing))
+    along = parmec.TSERIES([item for pair in zip(times, [1, 1, -1, -1, 1, 1, -1, -1, 1, 1]) for item in pair])
+    nothing = parmec.TSERIES(0.0)
+    parmec.PRESCRIBE(0, linear=(along, nothing, nothing))
     table = [-1, -140, -0.1, -50, 0, 0, 0.1, 100, 1, 190]
-    SPRING(0, (0, 0, 0), -1, (0, 0, 0), table, direction=(-1, 0, 0), unload=[-1, -1000, 1, 1000], ylim=(-50, 100))
+    parmec.SPRING(0, (0, 0, 0), -1, (0, 0, 0), table, direction=(-1, 0, 0), unload=[-1, -1000, 1, 1000], ylim=(-50, 100))
 
 
 def stroke_offset():
-    ANALYTICAL(mass=1)
-    ramp = TSERIES([0, 0, 0.5, 0, 1.5, 0.2, 3, 0.2])
-    SPRING(0, (0, 0, 0), -1, (0, 0, 0), [-1, -100, 1, 100], [-1, -20, 1, 20], (-1, 0, 0), offset=ramp)
+    parmec.ANALYTICAL(mass=1)
+    ramp = parmec.TSERIES([0, 0, 0.5, 0, 1.5, 0.2, 3, 0.2])
+    parmec.SPRING(0, (0, 0, 0), -1, (0, 0, 0), [-1, -100, 1, 100], [-1, -20, 1, 20], (-1, 0, 0), offset=ramp)
 
 
 def unspring_release():
-    ANALYTICAL(mass=1)
-    GRAVITY(0.0, 0.0, -10.0)
-    held = SPRING(0, (0, 0, 0), -1, (0, 0, 1), [-1, -100, 1, 100], direction=(0, 0, 1))
+    parmec.ANALYTICAL(mass=1)
+    parmec.GRAVITY(0.0, 0.0, -10.0)
+    held = parmec.SPRING(0, (0, 0, 0), -1, (0, 0, 1), [-1, -100, 1, 100], direction=(0, 0, 1))
     floor = [(0, 0, -0.5), (0, 0, 1)]
-    caught = SPRING(0, (0, 0, 0), -1, floor, [-1, 1000, 0, 0, 1, 0], [-1, -60, 1, 60], inactive=True)
-    UNSPRING([held], [held], (None, 15), activate=[caught])
+    caught = parmec.SPRING(0, (0, 0, 0), -1, floor, [-1, 1000, 0, 0, 1, 0], [-1, -60, 1, 60], inactive=True)
+    parmec.UNSPRING([held], [held], (None, 15), activate=[caught])
 
 
 def torsion(spin, step=0.002, inertia=(1, 2, 3), damping=0.0, **spring):
@@ -139,12 +120,12 @@ def torsion(spin, step=0.002, inertia=(1, 2, 3), damping=0.0, **spring):
     Parmec's first step takes its spatial angular velocity h/2 times too small, for angles and dashpots alike: here the initial angle and
     spin are such that angles and velocities are the same after that step.
     """
-    ANALYTICAL([*inertia, 0, 0, 0], 1)
-    TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), **spring)
+    parmec.ANALYTICAL([*inertia, 0, 0, 0], 1)
+    parmec.TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), **spring)
     spin = np.array(spin)
     begun = spin * (1 - step**2 / 2 * damping) / (1 - step * damping)
-    VELOCITY(0, angular=tuple(begun))
-    model.current().torsions.angle[:, 0] = step**2 / 2 * spin - step / 2 * begun
+    parmec.VELOCITY(0, angular=tuple(begun))
+    parmec.model.current().torsions.angle[:, 0] = step**2 / 2 * spin - step / 2 * begun
 
 
 def torsion_roll():
@@ -164,55 +145,55 @@ def torsion_cone():
 
 
 def joint_pendulum():
-    ANALYTICAL([0.1, 0.1, 0.1, 0, 0, 0], 1, position=(1, 0, 0))
-    BALL_JOINT(0, (0, 0, 0))
-    GRAVITY(0.0, 0.0, -10.0)
+    parmec.ANALYTICAL([0.1, 0.1, 0.1, 0, 0, 0], 1, position=(1, 0, 0))
+    parmec.BALL_JOINT(0, (0, 0, 0))
+    parmec.GRAVITY(0.0, 0.0, -10.0)
 
 
 def sphere_bounce():
-    SPHERE((0, 0, 0.6), 0.1, MATERIAL(1000, 1, 0.3), 1)
-    OBSTACLE([(-1, -1, 0, 1, -1, 0, 0, 2, 0)], 1)
-    GRANULAR(0, 0, 1e5, 0.1, 0.0)
-    GRAVITY(0.0, 0.0, -10.0)
+    parmec.SPHERE((0, 0, 0.6), 0.1, parmec.MATERIAL(1000, 1, 0.3), 1)
+    parmec.OBSTACLE([(-1, -1, 0, 1, -1, 0, 0, 2, 0)], 1)
+    parmec.GRANULAR(0, 0, 1e5, 0.1, 0.0)
+    parmec.GRAVITY(0.0, 0.0, -10.0)
 
 
 def sphere_sphere():
-    material = MATERIAL(1000, 1, 0.3)
-    SPHERE((0, 0, 0), 0.1, material, 1)
-    SPHERE((0.25, 0, 0), 0.1, material, 1)
-    VELOCITY(0, (1, 0, 0))
-    GRANULAR(0, 0, 1e5, 0.05, 0.0)
+    material = parmec.MATERIAL(1000, 1, 0.3)
+    parmec.SPHERE((0, 0, 0), 0.1, material, 1)
+    parmec.SPHERE((0.25, 0, 0), 0.1, material, 1)
+    parmec.VELOCITY(0, (1, 0, 0))
+    parmec.GRANULAR(0, 0, 1e5, 0.05, 0.0)
 
 
 def sphere_slide_roll():
-    SPHERE((0, 0, 0.0995812), 0.1, MATERIAL(1000, 1, 0.3), 1)
-    OBSTACLE([(-3, -3, 0, 9, -3, 0, 0, 9, 0)], 1)
-    GRANULAR(0, 0, 1e5, 1.0, (0.3, 0.3))
-    GRAVITY(0.0, 0.0, -10.0)
-    VELOCITY(0, (1, 0, 0))
+    parmec.SPHERE((0, 0, 0.0995812), 0.1, parmec.MATERIAL(1000, 1, 0.3), 1)
+    parmec.OBSTACLE([(-3, -3, 0, 9, -3, 0, 0, 9, 0)], 1)
+    parmec.GRANULAR(0, 0, 1e5, 1.0, (0.3, 0.3))
+    parmec.GRAVITY(0.0, 0.0, -10.0)
+    parmec.VELOCITY(0, (1, 0, 0))
 
 
 def free_top():
-    ANALYTICAL([1, 2, 3, 0, 0, 0], 1)
-    VELOCITY(0, angular=(0.5, 2, 0.1))
+    parmec.ANALYTICAL([1, 2, 3, 0, 0, 0], 1)
+    parmec.VELOCITY(0, angular=(0.5, 2, 0.1))
 
 
 def prescribe_av():
-    ANALYTICAL([1, 2, 3, 0, 0, 0], 2)
-    one, nothing, rising = TSERIES(1.0), TSERIES(0.0), TSERIES([0, 0, 10, 10])
-    PRESCRIBE(0, (one, nothing, nothing), (nothing, nothing, rising), "av")
+    parmec.ANALYTICAL([1, 2, 3, 0, 0, 0], 2)
+    one, nothing, rising = parmec.TSERIES(1.0), parmec.TSERIES(0.0), parmec.TSERIES([0, 0, 10, 10])
+    parmec.PRESCRIBE(0, (one, nothing, nothing), (nothing, nothing, rising), "av")
 
 
 def restrain_oblique():
-    ANALYTICAL(mass=1)
-    RESTRAIN(0, [1, 1, 0], [0, 0, 1])
-    VELOCITY(0, (1, 1, 1), (1, 1, 1))
-    GRAVITY(1.0, 2.0, 3.0)
+    parmec.ANALYTICAL(mass=1)
+    parmec.RESTRAIN(0, [1, 1, 0], [0, 0, 1])
+    parmec.VELOCITY(0, (1, 1, 1), (1, 1, 1))
+    parmec.GRAVITY(1.0, 2.0, 3.0)
 
 
 def gravity_series():
-    ANALYTICAL(mass=1)
-    GRAVITY(TSERIES([0, 0, 1, 10, 2, 0]), 0.0, 0.0)
+    parmec.ANALYTICAL(mass=1)
+    parmec.GRAVITY(parmec.TSERIES([0, 0, 1, 10, 2, 0]), 0.0, 0.0)
 
 
 MODELS = [
@@ -233,7 +214,7 @@ step.  Here every step damps."""
 def history_of(name):
     """HISTORY of an entity written as in the data: PX(0)@(1.0, 0.0, 0.0)."""
     entity, source, point = re.fullmatch(r"([^(]+)(?:\((\d+)\))?(?:@(.*))?", name).groups()
-    return HISTORY(entity, int(source or 0), eval(point) if point else None)
+    return parmec.HISTORY(entity, int(source or 0), eval(point) if point else None)
 
 
 @pytest.mark.parametrize("build", MODELS, ids=lambda build: build.__name__)
@@ -241,7 +222,7 @@ def test_histories_are_parmecs(build):
     case = CASES[build.__name__]
     build()
     recorded = {name: history_of(name) for name in case["history"]}
-    DEM(case["duration"], case["step"], (1e9, case["step"]))
+    parmec.DEM(case["duration"], case["step"], (1e9, case["step"]))
     for name, expected in case["history"].items():
         assert len(recorded[name]) == case["samples"]
         own, expected = np.array(recorded[name])[case["index"]], np.array(expected)
@@ -253,9 +234,9 @@ def test_histories_are_parmecs(build):
 
 def test_samples_keep_parmecs_times():
     case = CASES["history_interval"]
-    ANALYTICAL(mass=1)
-    VELOCITY(0, (1, 0, 0))
-    times, places = HISTORY("TIME"), HISTORY("DX")
-    DEM(1.0, 0.01, (0.5, 0.1))
+    parmec.ANALYTICAL(mass=1)
+    parmec.VELOCITY(0, (1, 0, 0))
+    times, places = parmec.HISTORY("TIME"), parmec.HISTORY("DX")
+    parmec.DEM(1.0, 0.01, (0.5, 0.1))
     assert times == pytest.approx(case["history"]["TIME"], abs=1e-12)
     assert places == pytest.approx(case["history"]["DX(0)"], abs=1e-12)

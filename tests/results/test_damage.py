@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 from mutation import MODEL
+from spoilt_calls import campaign, run
 
 from solfec import cli, results
 from solfec.errors import SolfecError
@@ -209,19 +208,6 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path, monkeypatch, cap
     assert "\x1b" not in out + err and "\\x1b]0;owned\\x07" in out and "\\x1b]0;owned\\x07" in err
 
 
-def mutate(seed: int, count: int, directory) -> str:
-    """Return the findings among many damaged files."""
-    done = subprocess.run([sys.executable, str(MUTATION), str(seed), str(count)], cwd=directory, capture_output=True, text=True)
-    assert done.returncode in (0, 1), done.stderr
-    return done.stdout
-
-
-def test_files_with_damage_of_every_sort_never_end_in_a_crash_or_an_error_of_pythons_own(tmp_path):
-    assert mutate(1, 8, tmp_path) == ""
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(7200)
-@pytest.mark.parametrize("seed", range(2, 7))
-def test_two_thousand_files_with_damage_never_end_in_a_crash_or_an_error_of_pythons_own(seed, tmp_path):
-    assert mutate(seed, 400, tmp_path) == ""
+@campaign(8, range(2, 7), 400, timeout=7200)
+def test_files_with_damage_of_every_sort_never_end_in_a_crash_or_an_error_of_pythons_own(seed, count, tmp_path):
+    assert run(MUTATION, seed, count, tmp_path).stdout == ""

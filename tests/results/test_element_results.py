@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from unit_cube import cube, state_of
+from unit_cube import assert_goes_on, cube
 
 from solfec.bodies.materials import BulkMaterial, Law
 from solfec.bodies.table import BodyKind, Form, Scheme
@@ -34,18 +34,9 @@ def run(domain, steps):
 @pytest.mark.parametrize("empty", [False, True])
 def test_restart_goes_on_with_equal_bits(tmp_path, empty):
     """Also into a domain without bodies, which are rebuilt from the file."""
-    domain = model()
-    run(domain, 20)
-    with ResultsWriter.create(str(tmp_path / "run")) as writer:
-        writer.write_frame(domain)
-    run(domain, 10)
     again = Domain(1e-4) if empty else model()
     again.loads.set_gravity((0.0, 1.0, -9.81))
-    with ResultsReader(tmp_path / "run") as reader:
-        reader.load(again, 0)
-    run(again, 10)
-    for one, other in zip(state_of(domain), state_of(again)):
-        assert np.array_equal(one, other)
+    assert_goes_on(tmp_path, model(), again, run)
 
 
 def test_history_of_a_point_is_what_the_domain_says(tmp_path):

@@ -7,25 +7,14 @@ import warnings
 import numpy as np
 import pytest
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    GAUSS_SEIDEL_SOLVER,
-    GEOMETRIC_EPSILON,
-    INITIAL_VELOCITY,
-    NEWTON_SOLVER,
-    PUT_RIGID_LINK,
-    RUN,
-    SPHERE,
-)
+import solfec as s
 from solfec.solvers import merit
 
 SOLVERS = {
-    "sweeps": lambda: GAUSS_SEIDEL_SOLVER(1e-12, 2000),
-    "merit": lambda: GAUSS_SEIDEL_SOLVER(1e-12, 2000, meritval=1e-16),
-    "newton": lambda: NEWTON_SOLVER(1e-16, 100),
-    "auto": lambda: AUTO_SOLVER(1e-12),
+    "sweeps": lambda: s.GAUSS_SEIDEL_SOLVER(1e-12, 2000),
+    "merit": lambda: s.GAUSS_SEIDEL_SOLVER(1e-12, 2000, meritval=1e-16),
+    "newton": lambda: s.NEWTON_SOLVER(1e-16, 100),
+    "auto": lambda: s.AUTO_SOLVER(1e-12),
 }
 #: Length, mass and time in units of which the scene's own are one; powers of two keep the digits, others do not.
 UNITS = [(1.0, 1.0, 1.0), (2.0**-20, 2.0**-60, 2.0**-10), (1e-6, 1e-18, 1e-3), (1e3, 1e9, 1.0), (1.0, 1e-12, 1e3), (1e-3, 1.0, 60.0)]
@@ -37,7 +26,7 @@ def new(new_model):
 
     def make(step, length):
         model = new_model("DYNAMIC", step)
-        GEOMETRIC_EPSILON(1e-6 * length)
+        s.GEOMETRIC_EPSILON(1e-6 * length)
         return model
 
     return make
@@ -47,11 +36,11 @@ def pair(new, units, velocity=(5.0, 0.0, 0.0), apart=0.2, points=((0.1, 0, 0), (
     """Two balls that are coupled, the first of which runs into the second."""
     length, mass, time = units
     model = new(1e-3 * time, length)
-    stuff = BULK_MATERIAL(model, young=1e9, poisson=0.25, density=1000.0 * mass / length**3)
-    balls = [BODY(model, "RIGID", SPHERE((x * length, 0, 0), 0.1 * length, 1, 1), stuff) for x in (0.0, apart)]
+    stuff = s.BULK_MATERIAL(model, young=1e9, poisson=0.25, density=1000.0 * mass / length**3)
+    balls = [s.BODY(model, "RIGID", s.SPHERE((x * length, 0, 0), 0.1 * length, 1, 1), stuff) for x in (0.0, apart)]
     for ball, along in zip(balls, (velocity[0], 0.0), strict=True):
-        INITIAL_VELOCITY(ball, tuple(length / time * v for v in (along, *velocity[1:])), (0, 0, 0))
-    PUT_RIGID_LINK(*balls, *(tuple(length * x for x in point) for point in points))
+        s.INITIAL_VELOCITY(ball, tuple(length / time * v for v in (along, *velocity[1:])), (0, 0, 0))
+    s.PUT_RIGID_LINK(*balls, *(tuple(length * x for x in point) for point in points))
     return model, balls
 
 
@@ -66,7 +55,7 @@ def test_coupled_balls_at_one_velocity_are_solved(new, make, units, linked):
     for _ in range(6):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            RUN(model, solver, model.step)
+            s.RUN(model, solver, model.step)
         speeds = np.array([ball.velo[3:] for ball in balls]) * time / length
         np.testing.assert_allclose(speeds, [(2.5, 0.3, -0.7)] * 2, atol=1e-11)
 
@@ -76,7 +65,7 @@ def test_errors_above_rounding_are_told_however_small_the_free_velocity_is(new, 
     """A thousandth of what there is to stop is an error of a thousandth, if it is more than the last digits of velocities."""
     length, mass, time = units
     model, _ = pair(new, units)
-    RUN(model, AUTO_SOLVER(1e-12), model.step)  # then both move at 2.5
+    s.RUN(model, s.AUTO_SOLVER(1e-12), model.step)  # then both move at 2.5
     local = model._domain.local_dynamics
     rows, n = local.rows, local.n
     unit = length / time

@@ -5,29 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from solfec import (
-    AUTO_SOLVER,
-    BODY,
-    BULK_MATERIAL,
-    CONTACT_EXCLUDE_SURFACES,
-    COPY,
-    DISPLACEMENT,
-    ENERGY,
-    FIX_DIRECTION,
-    FIX_POINT,
-    GAUSS_SEIDEL_SOLVER,
-    GRAVITY,
-    HEX,
-    HULL,
-    INITIAL_VELOCITY,
-    MODAL_ANALYSIS,
-    NEWTON_SOLVER,
-    PUT_RIGID_LINK,
-    RUN,
-    SET_VELOCITY,
-    SPHERE,
-    TRANSLATE,
-)
+import solfec as s
 from solfec.errors import SolfecWarning
 
 LENGTH = 0.1
@@ -46,25 +24,25 @@ def new(new_model):
 
 
 def bar(model, x, material, kind="RIGID"):
-    return BODY(model, kind, HULL([c for a in (x, x + LENGTH) for y in (-0.01, 0.01) for z in (-0.01, 0.01) for c in (a, y, z)], 1, 1), material)
+    return s.BODY(model, kind, s.HULL([c for a in (x, x + LENGTH) for y in (-0.01, 0.01) for z in (-0.01, 0.01) for c in (a, y, z)], 1, 1), material)
 
 
 def chain(model, count, hung=True):
     """Bars that are coupled at their ends, in a row along x."""
-    CONTACT_EXCLUDE_SURFACES(model, 1, 1)
-    material = BULK_MATERIAL(model, density=7800.0)
+    s.CONTACT_EXCLUDE_SURFACES(model, 1, 1)
+    material = s.BULK_MATERIAL(model, density=7800.0)
     bars = [bar(model, LENGTH * k, material) for k in range(count)]
     if hung:
-        FIX_POINT(bars[0], (0, 0, 0))
+        s.FIX_POINT(bars[0], (0, 0, 0))
     for k in range(1, count):
-        PUT_RIGID_LINK(bars[k - 1], bars[k], (LENGTH * k, 0, 0), (LENGTH * k, 0, 0))
+        s.PUT_RIGID_LINK(bars[k - 1], bars[k], (LENGTH * k, 0, 0), (LENGTH * k, 0, 0))
     return bars
 
 
 def gaps(bars, hung=True):
     """Distances of the points of each joint."""
     def place(body, x):
-        return np.array((x, 0, 0)) + DISPLACEMENT(body, (x, 0, 0))
+        return np.array((x, 0, 0)) + s.DISPLACEMENT(body, (x, 0, 0))
 
     found = [np.linalg.norm(place(bars[k - 1], LENGTH * k) - place(bars[k], LENGTH * k)) for k in range(1, len(bars))]
     return found + ([np.linalg.norm(place(bars[0], 0))] if hung else [])
@@ -86,10 +64,10 @@ def test_a_hanging_chain_stays_together_and_keeps_its_energy(new):
     found = {}
     for correction in ("OFF", "ON"):
         model = new(correction)
-        GRAVITY(model, (0, 0, -9.81))
+        s.GRAVITY(model, (0, 0, -9.81))
         bars = chain(model, 12)
-        RUN(model, NEWTON_SOLVER(1e-22, 100), 0.6)
-        energy = ENERGY(model)
+        s.RUN(model, s.NEWTON_SOLVER(1e-22, 100), 0.6)
+        energy = s.ENERGY(model)
         assert energy.kinetic == pytest.approx(energy.external, rel=1e-9)
         found[correction] = max(gaps(bars)), bars[-1].conf[9:], energy.external
     assert found["OFF"][0] > 1e-7 and found["ON"][0] < 1e-10
@@ -100,11 +78,11 @@ def test_a_hanging_chain_stays_together_and_keeps_its_energy(new):
 @pytest.mark.slow
 def test_a_chain_of_sixty_links_stays_together_for_seconds(new):
     model = new()
-    GRAVITY(model, (0, 0, -9.81))
+    s.GRAVITY(model, (0, 0, -9.81))
     bars = chain(model, 60)
-    RUN(model, NEWTON_SOLVER(1e-20, 100), 2.5)
+    s.RUN(model, s.NEWTON_SOLVER(1e-20, 100), 2.5)
     assert max(gaps(bars)) < 1e-6
-    energy = ENERGY(model)
+    energy = s.ENERGY(model)
     assert energy.kinetic == pytest.approx(energy.external, rel=1e-7)
 
 
@@ -113,9 +91,9 @@ def test_a_free_chain_keeps_its_momenta_and_mass_centre(new):
     bars = chain(model, 6, hung=False)
     spin = np.array((0.0, 0.0, 4.0))
     for body in bars:  # a velocity field that joints allow: turning about z, and sliding along
-        INITIAL_VELOCITY(body, tuple(np.cross(spin, body.center) + (0.3, 0.0, 0.1)), tuple(spin))
+        s.INITIAL_VELOCITY(body, tuple(np.cross(spin, body.center) + (0.3, 0.0, 0.1)), tuple(spin))
     linear, angular = momenta(bars)
-    RUN(model, NEWTON_SOLVER(1e-24, 100), 0.5)
+    s.RUN(model, s.NEWTON_SOLVER(1e-24, 100), 0.5)
     after = momenta(bars)
     assert after[0] == pytest.approx(linear, abs=1e-12 * np.abs(linear).max() + 1e-14)
     assert after[1] == pytest.approx(angular, abs=1e-8 * np.abs(angular).max())
@@ -130,9 +108,9 @@ def test_the_pendulum_converges_with_second_order(new):
     """Angle after a fixed time, against steps four times shorter."""
     def angle(step):
         model = new(step=step)
-        GRAVITY(model, (0, 0, -9.81))
+        s.GRAVITY(model, (0, 0, -9.81))
         body = chain(model, 1)[0]
-        RUN(model, NEWTON_SOLVER(1e-24, 100), 0.2)
+        s.RUN(model, s.NEWTON_SOLVER(1e-24, 100), 0.2)
         return np.arctan2(-body.conf[11], body.conf[9])
 
     coarse, middle, fine, exact = (angle(step) for step in (4e-3, 2e-3, 1e-3, 1.25e-4))
@@ -140,19 +118,19 @@ def test_the_pendulum_converges_with_second_order(new):
     assert (middle - exact) / (fine - exact) == pytest.approx(4.0, rel=0.15)
 
 
-@pytest.mark.parametrize("solver", [lambda: GAUSS_SEIDEL_SOLVER(1e-10, 5000), lambda: AUTO_SOLVER(1e-11), lambda: NEWTON_SOLVER(1e-22, 100)])
+@pytest.mark.parametrize("solver", [lambda: s.GAUSS_SEIDEL_SOLVER(1e-10, 5000), lambda: s.AUTO_SOLVER(1e-11), lambda: s.NEWTON_SOLVER(1e-22, 100)])
 def test_a_point_that_was_stopped_comes_back_to_where_it_was_fixed(new, solver):
     model = new()
-    ball = BODY(model, "RIGID", SPHERE((1, 2, 3), 0.1, 1, 1), BULK_MATERIAL(model, density=1000.0))
-    INITIAL_VELOCITY(ball, (5, 0, 0), (0, 0, 0))
-    FIX_POINT(ball, (1, 2, 3))
-    link = BODY(model, "RIGID", SPHERE((4, 2, 3), 0.1, 1, 1), BULK_MATERIAL(model, density=1000.0))
-    INITIAL_VELOCITY(link, (5, 0, 0), (0, 0, 0))
-    PUT_RIGID_LINK(link, None, (4, 2, 3), (5, 2, 3))
-    rail = BODY(model, "RIGID", SPHERE((7, 2, 3), 0.1, 1, 1), BULK_MATERIAL(model, density=1000.0))
-    INITIAL_VELOCITY(rail, (1, 0, 2), (0, 0, 0))
-    FIX_DIRECTION(rail, (7, 2, 3), (0, 0, 1))
-    RUN(model, solver(), 0.01)
+    ball = s.BODY(model, "RIGID", s.SPHERE((1, 2, 3), 0.1, 1, 1), s.BULK_MATERIAL(model, density=1000.0))
+    s.INITIAL_VELOCITY(ball, (5, 0, 0), (0, 0, 0))
+    s.FIX_POINT(ball, (1, 2, 3))
+    link = s.BODY(model, "RIGID", s.SPHERE((4, 2, 3), 0.1, 1, 1), s.BULK_MATERIAL(model, density=1000.0))
+    s.INITIAL_VELOCITY(link, (5, 0, 0), (0, 0, 0))
+    s.PUT_RIGID_LINK(link, None, (4, 2, 3), (5, 2, 3))
+    rail = s.BODY(model, "RIGID", s.SPHERE((7, 2, 3), 0.1, 1, 1), s.BULK_MATERIAL(model, density=1000.0))
+    s.INITIAL_VELOCITY(rail, (1, 0, 2), (0, 0, 0))
+    s.FIX_DIRECTION(rail, (7, 2, 3), (0, 0, 1))
+    s.RUN(model, solver(), 0.01)
     assert ball.conf[9:] == pytest.approx((1, 2, 3), abs=1e-12)
     assert link.conf[9:] == pytest.approx((4, 2, 3), abs=1e-12)
     assert rail.conf[9:] == pytest.approx((7.01, 2, 3), abs=1e-9)
@@ -162,24 +140,24 @@ def test_a_point_that_was_stopped_comes_back_to_where_it_was_fixed(new, solver):
 
 def test_joints_between_rigid_and_deformable_bodies_stay_together(new):
     model = new(step=5e-4)
-    GRAVITY(model, (0, 0, -9.81))
-    CONTACT_EXCLUDE_SURFACES(model, 1, 1)
-    CONTACT_EXCLUDE_SURFACES(model, 1, 2)
-    CONTACT_EXCLUDE_SURFACES(model, 2, 2)
-    stiff = BULK_MATERIAL(model, young=1e7, poisson=0.25, density=1000.0)
+    s.GRAVITY(model, (0, 0, -9.81))
+    s.CONTACT_EXCLUDE_SURFACES(model, 1, 1)
+    s.CONTACT_EXCLUDE_SURFACES(model, 1, 2)
+    s.CONTACT_EXCLUDE_SURFACES(model, 2, 2)
+    stiff = s.BULK_MATERIAL(model, young=1e7, poisson=0.25, density=1000.0)
     nodes = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
-    arm = BODY(model, "RIGID", HULL(nodes, 1, 1), stiff)
-    soft = BODY(model, "FINITE_ELEMENT", TRANSLATE(HEX(nodes, 1, 1, 1, 2, [2] * 6), (1, 0, 0)), stiff, form="TL")
+    arm = s.BODY(model, "RIGID", s.HULL(nodes, 1, 1), stiff)
+    soft = s.BODY(model, "FINITE_ELEMENT", s.TRANSLATE(s.HEX(nodes, 1, 1, 1, 2, [2] * 6), (1, 0, 0)), stiff, form="TL")
     soft.scheme = "DEF_LIM"
-    cube = BODY(model, "PSEUDO_RIGID", TRANSLATE(HULL(nodes, 2, 2), (2, 0, 0)), stiff)
+    cube = s.BODY(model, "PSEUDO_RIGID", s.TRANSLATE(s.HULL(nodes, 2, 2), (2, 0, 0)), stiff)
     cube.scheme = "DEF_LIM"
-    FIX_POINT(arm, (0, 0, 0))
-    PUT_RIGID_LINK(arm, soft, (1, 0, 0), (1, 0, 0))
-    PUT_RIGID_LINK(soft, cube, (2, 1, 1), (2, 1, 1))
-    RUN(model, NEWTON_SOLVER(1e-18, 100), 0.1)
+    s.FIX_POINT(arm, (0, 0, 0))
+    s.PUT_RIGID_LINK(arm, soft, (1, 0, 0), (1, 0, 0))
+    s.PUT_RIGID_LINK(soft, cube, (2, 1, 1), (2, 1, 1))
+    s.RUN(model, s.NEWTON_SOLVER(1e-18, 100), 0.1)
     for one, two, point in ((arm, soft, (1, 0, 0)), (soft, cube, (2, 1, 1))):
-        assert DISPLACEMENT(one, point) == pytest.approx(DISPLACEMENT(two, point), abs=1e-9)
-    assert np.abs(DISPLACEMENT(arm, (1, 1, 1))).max() > 1e-2
+        assert s.DISPLACEMENT(one, point) == pytest.approx(s.DISPLACEMENT(two, point), abs=1e-9)
+    assert np.abs(s.DISPLACEMENT(arm, (1, 1, 1))).max() > 1e-2
 
 
 def test_driven_points_are_not_moved_by_the_correction(new):
@@ -188,12 +166,12 @@ def test_driven_points_are_not_moved_by_the_correction(new):
         model = new(correction)
         crank, rod = chain(model, 2, hung=False)
         for direction, speed in (((1, 0, 0), 1.0), ((0, 1, 0), 0.0), ((0, 0, 1), 0.0)):
-            SET_VELOCITY(crank, (0, 0, 0), direction, speed)
+            s.SET_VELOCITY(crank, (0, 0, 0), direction, speed)
         for body in (crank, rod):
-            INITIAL_VELOCITY(body, (1, 0, 0), (0, 0, 0))
-        GRAVITY(model, (0, 0, -9.81))
-        RUN(model, NEWTON_SOLVER(1e-22, 100), 0.2)
-        places.append(DISPLACEMENT(crank, (0, 0, 0)))
+            s.INITIAL_VELOCITY(body, (1, 0, 0), (0, 0, 0))
+        s.GRAVITY(model, (0, 0, -9.81))
+        s.RUN(model, s.NEWTON_SOLVER(1e-22, 100), 0.2)
+        places.append(s.DISPLACEMENT(crank, (0, 0, 0)))
     assert places[1] == pytest.approx(places[0], abs=2e-6)
     assert max(gaps([crank, rod], hung=False)) < 1e-10
 
@@ -210,40 +188,40 @@ def test_the_member_is_for_dynamics(new):
 
 def test_what_is_left_out_is_told_once(new):
     model = new()
-    CONTACT_EXCLUDE_SURFACES(model, 1, 1)
-    material = BULK_MATERIAL(model, density=7800.0)
+    s.CONTACT_EXCLUDE_SURFACES(model, 1, 1)
+    material = s.BULK_MATERIAL(model, density=7800.0)
     bars = [bar(model, 2 * LENGTH * k, material) for k in range(2)]
-    FIX_POINT(bars[0], (0, 0, 0))
-    FIX_DIRECTION(bars[0], (LENGTH, 0, 0), (0, 0, 1), bars[1], (2 * LENGTH, 0, 0))
+    s.FIX_POINT(bars[0], (0, 0, 0))
+    s.FIX_DIRECTION(bars[0], (LENGTH, 0, 0), (0, 0, 1), bars[1], (2 * LENGTH, 0, 0))
     with pytest.warns(SolfecWarning, match=r"joint_correction leaves out fixed directions between two bodies \(constraint \d+\)"):
-        RUN(model, NEWTON_SOLVER(), 0.002)
+        s.RUN(model, s.NEWTON_SOLVER(), 0.002)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RUN(model, NEWTON_SOLVER(), 0.002)
+        s.RUN(model, s.NEWTON_SOLVER(), 0.002)
     model.joint_correction = "OFF"
-    FIX_DIRECTION(bars[0], (0, 0, 0), (0, 1, 0), bars[1], (2 * LENGTH, 0, 0))
+    s.FIX_DIRECTION(bars[0], (0, 0, 0), (0, 1, 0), bars[1], (2 * LENGTH, 0, 0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RUN(model, NEWTON_SOLVER(), 0.002)
+        s.RUN(model, s.NEWTON_SOLVER(), 0.002)
 
 
 @pytest.mark.parametrize("form", ["BC-MODAL", "BC-RO"])
 def test_a_body_in_a_reduced_base_runs_and_is_left_out(new, tmp_path, form):
     """With contacts = 'MANIFOLD' the correction is on unless switched off, so it must not break such a run off."""
     model = new()
-    mesh = HEX([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1], 1, 1, 1, 1, [1] * 6)
-    material = BULK_MATERIAL(model, young=1e6, poisson=0.25, density=100.0)
-    whole = BODY(model, "FINITE_ELEMENT", TRANSLATE(COPY(mesh), (0, 0, 9)), material, form="BC")
-    values, vectors = MODAL_ANALYSIS(whole, 9, str(tmp_path / "modes"))
+    mesh = s.HEX([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1], 1, 1, 1, 1, [1] * 6)
+    material = s.BULK_MATERIAL(model, young=1e6, poisson=0.25, density=100.0)
+    whole = s.BODY(model, "FINITE_ELEMENT", s.TRANSLATE(s.COPY(mesh), (0, 0, 9)), material, form="BC")
+    values, vectors = s.MODAL_ANALYSIS(whole, 9, str(tmp_path / "modes"))
     if form == "BC-RO":
         vectors = np.linalg.qr(np.reshape(vectors, (9, 24)).T)[0].T.ravel().tolist()
-    body = BODY(model, "FINITE_ELEMENT", mesh, material, form=form, base=(values, vectors))
+    body = s.BODY(model, "FINITE_ELEMENT", mesh, material, form=form, base=(values, vectors))
     weight = bar(model, 1.5, material)
-    FIX_POINT(body, (0, 0, 0))
-    FIX_POINT(weight, (1.5, 0, 0))
-    GRAVITY(model, (0, 0, -9.81))
+    s.FIX_POINT(body, (0, 0, 0))
+    s.FIX_POINT(weight, (1.5, 0, 0))
+    s.GRAVITY(model, (0, 0, -9.81))
     with pytest.warns(SolfecWarning, match=r"joints on bodies of form 'BC-MODAL' or 'BC-RO' \(constraint \d+\)"):
-        RUN(model, NEWTON_SOLVER(), 0.05)
+        s.RUN(model, s.NEWTON_SOLVER(), 0.05)
     turn, centre = np.reshape(weight.conf[:9], (3, 3)).T, np.array(weight.conf[9:12])
     assert abs(weight.velo[1]) > 0.1  # it swings about its end, which stays
     assert np.linalg.norm(centre + turn @ (-LENGTH / 2, 0, 0) - (1.5, 0, 0)) < 1e-12
