@@ -200,7 +200,7 @@ class Domain:
         if self._impacts:
             joint_starts.finish(self.constraints, self.bodies, self.time, self.joint_correction, elsewhere)
             self._impacts = False
-        if self.joint_impacts and self.dynamic and elsewhere.matters(0 < self.constraints.user_count < self.constraints.n):
+        if self.joint_impacts and self.dynamic and elsewhere.strikes_joints(0 < self.constraints.user_count < self.constraints.n):
             joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
         if self.joint_correction and self.dynamic and elsewhere.matters(self.constraints.user_count > 0):
             self.uncorrected.note(self.constraints, self.bodies)

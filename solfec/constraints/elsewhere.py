@@ -22,6 +22,10 @@ class Elsewhere:
         """Whether something is done in a step: if it is `here`, or if all processes do it together."""
         return here
 
+    def strikes_joints(self, here: bool) -> bool:
+        """Whether impacts may reach joints: if there may be some `here`, or if the whole model has joints on bodies that impacts reach."""
+        return here
+
     def end_prediction(self) -> None:
         """Bring free velocities of implicit bodies from the processes that move them."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..bodies.table import conf_triples, velo_triples
+from ..constraints.joint_starts import IS_JOINT
 from ..constraints.table import ConstraintKind, ConstraintTable
 from ..contact.workspace import workspace_of
 from ..errors import SolfecError
@@ -131,8 +132,8 @@ class Part:
         Own bodies that crack after the last step, ascending, and numbers of the cracks that open.
     ended : ndarray of int
         Rows of contacts that it counts and whose cohesion has ended in the last step.
-    linked, breakable, bonding : bool
-        Whether the whole model has constraints of the user, ones that break, and materials with cohesion.
+    linked, jointed, breakable, bonding : bool
+        Whether the whole model has constraints of the user, joints on moving bodies, constraints that break, and materials with cohesion.
     implicit : bool
         Whether it has finite elements of scheme 'DEF_LIM', for which their owners alone solve.
     sprung, motored : bool
@@ -168,13 +169,14 @@ class Part:
         part = cls.__new__(cls)
         part._begin(model, world)
         part._first_triples = None  # there is no whole model that numbers them
-        found = world.gathered((part.links, part._linking, part.driven, part.linked, part.breakable, part.looped.size))
+        marks = part.linked, part.jointed, part.breakable
+        found = world.gathered((part.links, part._linking, part.driven, marks, part.looped.size))
         part._linking, first = np.unique(np.concatenate([one[1] for one in found]), return_index=True)
         part.links = np.concatenate([one[0] for one in found], axis=1)[:, first]
         part.driven = np.unique(np.concatenate([one[2] for one in found]))
-        part.linked, part.breakable = (any(one[k] for one in found) for k in (3, 4))
+        part.linked, part.jointed, part.breakable = np.any([one[3] for one in found], axis=0).tolist()
         part.sprung = part.motored = False
-        if any(one[5] for one in found):
+        if any(one[4] for one in found):
             raise SolfecError("RUN: joints in loops, whose reactions one process shares, need SOLFEC.spread = 'OFF'")
         return part
 
@@ -238,7 +240,9 @@ class Part:
         still = bodies.view("kind") == BodyKind.OBSTACLE
         ends = pairs_of_rows(constraints, users, ~still)
         two = (ends >= 0).all(axis=0)
-        self.linked, self.breakable = users.size > 0, bool(np.isfinite(constraints.strength[users]).any())
+        moves = np.append(~still, False)[[constraints.master[users], constraints.slave[users]]].any(axis=0)  # the last one: no body
+        self.linked, self.jointed = users.size > 0, bool((IS_JOINT[constraints.kind[users]] & moves).any())
+        self.breakable = bool(np.isfinite(constraints.strength[users]).any())
         self.sprung = bool(((constraints.kind[users] == ConstraintKind.SPRING) & (constraints.curve[users] < 0)).any())
         self.motored = bool((constraints.motor[users] & Motor.CALLED).any())
         self.links, self._linking = bodies.id[ends[:, two]], constraints.id[users[two]]

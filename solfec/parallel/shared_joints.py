@@ -40,6 +40,10 @@ class SharedJoints(Elsewhere):
         """Whether the whole model has constraints of the user."""
         return self.part.linked
 
+    def strikes_joints(self, here: bool) -> bool:
+        """Whether the whole model has joints on moving bodies: impacts do not pass through obstacles."""
+        return self.part.jointed
+
     def end_prediction(self) -> None:
         """Bring free velocities of implicit copies from their owners, who alone solve for them."""
         if self.part.implicit:

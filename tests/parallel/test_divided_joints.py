@@ -6,11 +6,11 @@ import jointed
 import numpy as np
 import pytest
 from courses import NOTHING, OFTEN, contents, course, quick, scatter, solver, sweeps
-from jointed import Scene, X
+from jointed import Scene, X, Z
 from processes import spmd
 
-from solfec import BALL, DISTANCE, FIX_POINT, FORCE, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_VELOCITY, TIME_SERIES, divided
-from solfec.constraints import user
+from solfec import BALL, DISTANCE, FIX_POINT, FORCE, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_ROTATION, SET_VELOCITY, TIME_SERIES, divided
+from solfec.constraints import joint_starts, user
 from solfec.divided import Divided
 from solfec.errors import SolfecError
 from solfec.kinds import ConstraintKind, Energy
@@ -96,6 +96,21 @@ def test_impacts_pass_through_reactions_of_this_step_alone(monkeypatch):
     assert abs(model.constraints.R[2, : rope.size][rope][0]) > 100
     never = Balance(1e9, 1.0, 1000)  # bodies keep their owners
     assert course(model, 2, 20, looks=1, balance=never)[0] == course(model, 1, 20, looks=1)[0]
+
+
+@pytest.mark.parametrize("hung", [False, True])
+def test_parts_look_for_struck_joints_if_moving_bodies_have_some(monkeypatch, hung):
+    """Impacts do not pass through obstacles: a table that turns as prescribed has joints that none can reach."""
+    looked = []
+    monkeypatch.setattr(joint_starts, "note_impacts", lambda *given: looked.append(given))
+    scene = Scene()
+    SET_ROTATION(scene.box((0, 0, 0), (4, 4, 0.2), kind="OBSTACLE"), (0, 0, 0), Z, 2.0)
+    ball = scene.ball((1, 0, 0.5), velocity=(0, 0, -1))
+    scene.ball((-1, 0, 0.5), velocity=(0, 0, -1))
+    if hung:
+        FIX_POINT(ball, (1, 0, 0.5))
+    course(scene.model, 2, 3)
+    assert bool(looked) == hung
 
 
 def test_the_sweeps_may_go_backwards_and_end_by_the_merit():
