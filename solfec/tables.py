@@ -10,10 +10,12 @@ deleted, identifiers (`id`) do not change.
 from __future__ import annotations
 
 import copy
-from array import array as typed_array
 from collections.abc import Collection
+from ctypes import addressof, c_double, c_int32, c_int64
 from functools import cache
 from math import prod
+from operator import attrgetter
+from types import SimpleNamespace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,7 +26,7 @@ from ._table_types import TABLES
 FEW_RECORDS = 400  # records for which copies that are faster row by row take longer to prepare than they save
 FEWER = 2000  # rows whose move takes as long as telling kernels that columns begin elsewhere
 AT_ONCE = 4096  # records that are filled column by column before the next ones
-TYPE_CODES = {"i4": "i", "i8": "q", "f8": "d"}  # of the numbers of records
+NUMBER_TYPES = {"i4": c_int32, "i8": c_int64, "f8": c_double}  # of the numbers of records
 
 _bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
 _close_rows = _kernels.row_moves.close_rows
@@ -260,23 +262,21 @@ class Table:
 
     def __init__(self, capacity: int = 16):
         self._registration, self.handle = _Registration(), 0
-        self._rows = typed_array("q", [0])  # memory in which kernels find `n`; numpy takes three times as long to read one number
+        self._rows = c_int64(0)  # memory in which kernels find `n`
         self.capacity = capacity
         self.generation = self.edits = 0
         for name, (shape, dtype, fill) in self.COLUMNS.items():
             setattr(self, name, np.full((*shape, capacity), fill, dtype, order="F"))
         self._register()
 
-    @property
-    def n(self) -> int:
-        return self._rows[0]
-
-    @n.setter
-    def n(self, rows: int) -> None:
+    def _use(self, rows: int) -> None:
+        """Let so many rows be in use."""
         if self.REFILLED:
             for name, (_, _, fill) in self.COLUMNS.items():
                 getattr(self, name)[..., rows : self.n] = fill
-        self._rows[0] = rows
+        self._rows.value = rows
+
+    n = property(attrgetter("_rows.value"), _use)  # a step reads numbers of rows dozens of times, and this without a call of Python code
 
     def _register(self) -> None:
         """Register the present addresses of the columns for kernels."""
@@ -289,7 +289,7 @@ class Table:
         number = known_number(type(self), self.COLUMNS, {})
         if number:
             known = self._registration
-            known.handle = self.handle = _bind(known.handle, number, self._rows.buffer_info()[0], self._places[0], [self.capacity] * len(self.COLUMNS))
+            known.handle = self.handle = _bind(known.handle, number, addressof(self._rows), self._places[0], [self.capacity] * len(self.COLUMNS))
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self).__new__(type(self))
@@ -322,17 +322,17 @@ class Table:
         columns = self._room(end, values.keys())
         for name, value in values.items():
             columns[name][..., first:end] = value
-        self._rows[0] = end
+        self._rows.value = end
         return first
 
     def extend(self, count: int) -> int:
         """Append rows that hold fill values, in a table that is `REFILLED`, and return the first of them."""
-        first = self._rows[0]
+        first = self._rows.value
         end = first + count
         if end > self.capacity:
             self.reserve(end)
         self.edits += 1
-        self._rows[0] = end
+        self._rows.value = end
         return first
 
     def append_row(self, **values) -> int:
@@ -345,7 +345,7 @@ class Table:
                 column[row] = value
             else:
                 column[..., row] = value
-        self._rows[0] = row + 1
+        self._rows.value = row + 1
         return row
 
     def _room(self, end: int, names: Collection[str]) -> dict[str, np.ndarray]:
@@ -394,7 +394,7 @@ class Table:
         none = np.zeros(gaps.start.size, np.int64)
         shift = np.array([shifts.get(name, none) for name in self.COLUMNS])
         _close_rows(self._places, [name not in idle for name in self.COLUMNS], shift.T, gaps.start, gaps.stop, self.n, down)
-        self._rows[0] = self.n - gaps.total
+        self._rows.value = self.n - gaps.total
         if down:
             self._begin_behind(gaps.total)
 
@@ -543,7 +543,7 @@ class Record:
             setattr(cls, name, _number(name))
 
     def __init__(self, **arrays: np.ndarray):
-        vars(self).update(_registration=_Registration(), _options=(), _numbers={name: typed_array(TYPE_CODES[kind], [0]) for name, kind in self.NUMBERS.items()})
+        vars(self).update(_registration=_Registration(), _options=(), _numbers=SimpleNamespace(**{name: NUMBER_TYPES[kind]() for name, kind in self.NUMBERS.items()}))
         for name, (shape, dtype) in self.COLUMNS.items():
             vars(self)[name] = np.zeros((*shape, 0), dtype, order="F")
         self._find_arrays()
@@ -569,7 +569,7 @@ class Record:
         """Write the first numbers, in the order of `NUMBERS`, if they differ from those chosen last; nothing else may write these."""
         if options != self._options:
             for name, value in zip(self.NUMBERS, options):
-                self._numbers[name][0] = value
+                setattr(self, name, value)
             self._options = options
 
     def extend(self, **arrays: np.ndarray) -> None:
@@ -590,7 +590,7 @@ class Record:
         """Store addresses and lengths of all arrays and numbers (numpy takes a microsecond to return an address)."""
         columns = {name: vars(self)[name] for name in self.COLUMNS}
         vars(self)["_places"] = {name: (column.ctypes.data, column.shape[-1]) for name, column in columns.items()}
-        self._places.update((name, number.buffer_info()) for name, number in self._numbers.items())
+        self._places.update((name, (addressof(number), 1)) for name, number in vars(self._numbers).items())
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self).__new__(type(self))
@@ -602,14 +602,12 @@ class Record:
 
 def _number(name: str) -> property:
     """Make a member for a number of a record."""
-
-    def get(record):
-        return record._numbers[name][0]
+    place = attrgetter(f"_numbers.{name}")
 
     def put(record, value) -> None:
-        record._numbers[name][0] = value
+        place(record).value = value
 
-    return property(get, put)
+    return property(attrgetter(f"_numbers.{name}.value"), put)
 
 
 #: Status of a kernel for an unknown handle (fortran/tables/table_registry.f90).

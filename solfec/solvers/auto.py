@@ -210,7 +210,7 @@ class AutoSolver(ConstraintSolver):
             return self._solved_by_lines(local, present, sizes)
         if not local.others.any(form.moving):
             rows.R[:, : local.n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
-        if reduced := self._eliminated(local):
+        if local.coupled and (reduced := self._eliminated(local)):
             counts = self._solved_without_supports(reduced, sizes)
             if counts is not None:
                 return np.concatenate([counts, _all_rows("DIRECT")], axis=1)

@@ -360,8 +360,9 @@ class LocalDynamics:
 
     def require_blocks(self) -> None:
         """Assemble W in block-CSR if the step is in velocity form."""
-        self._assemble_matrix()
-        self.stored = True
+        if not self.stored:
+            self._assemble_matrix()
+            self.stored = True
 
     def operators(self) -> tuple | None:
         """Return the first entry of every row, triple and block H' of every entry, and the number of triples; None if W is no sum of H'_a H'_b^T."""
