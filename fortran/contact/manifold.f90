@@ -32,6 +32,13 @@ module manifold
     real(dp) :: along(0:3), place(3,0:3), gap(0:3)
   end type far_corners
 
+  !> An edge, and the arc of normals on the unit sphere between those of its faces.
+  type :: edge_arc
+    integer(i4) :: face                    !< the first one, counted from 1
+    real(dp) :: a(3), b(3), ba(3)          !< ends of the arc, and b x a
+    real(dp) :: from(3), along(3), square  !< one end of the edge, the way to the other one, and its length squared
+  end type edge_arc
+
   !> Contact points of two bodies, relative to the centre of the pair.
   type :: manifold_points
     logical :: found
@@ -79,7 +86,7 @@ contains
     type(manifold_work), intent(inout) :: work
     type(manifold_points), intent(inout) :: made
     real(dp) :: best, normal(3), second(3), distance, p(3), q(3), no_shift(3)
-    integer(i4) :: one_face, two_face
+    integer(i4) :: one_face, two_face, faces(2)
     logical :: failed, supported, crossed
 
     made%found = .false.
@@ -92,6 +99,7 @@ contains
     if (maxval(work%second(1:two%faces)) > reach) return
     one_face = maxloc(work%first(1:one%outer), 1)
     two_face = maxloc(work%second(1:two%outer), 1)
+    faces = [one_face, two_face]
     best = work%first(one_face)
     normal = one%plane(1:3,one_face)
     if (work%second(two_face) > best + last_places*size) then
@@ -108,7 +116,7 @@ contains
     call shared_points(one, two, corner_ptr, corner_count, corner, normal, one_face, two_face, touching, reach, sliver, size, &
       spread, work, made, supported)
     if (supported) return
-    call crossing_edges(one, two, corner_ptr, edge, best, reach, size, made, crossed)
+    call crossing_edges(one, two, corner_ptr, edge, faces, best, reach, size, made, crossed)
     if (crossed) return
     if (best > touching) then
       no_shift = 0
@@ -472,48 +480,43 @@ contains
 
   !> Finds two edges that cross, if the bodies are further apart along their common perpendicular than along any face's normal;
   !> the contact is then one point.  The arcs of normals of the two edges on the sphere must cross, too.
-  subroutine crossing_edges(one, two, corner_ptr, edge, best, reach, size, made, crossed)
+  subroutine crossing_edges(one, two, corner_ptr, edge, faces, best, reach, size, made, crossed)
     type(polyhedron), intent(in) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), edge(0:*)
+    integer(i4), intent(in) :: faces(2)   !< of either body, along whose normals they are furthest apart
     real(dp), intent(in) :: best, reach, size
     type(manifold_points), intent(inout) :: made
     logical, intent(out) :: crossed
-    real(dp) :: a(3), b(3), c(3), d(3), along(3), other(3), from(3), to(3), normal(3), most, gap, s, t, square
-    integer(i4) :: i, j, own(4), its(4)
+    type(edge_arc) :: mine(max(one%edges, 0)), its(max(two%edges, 0))
+    real(dp) :: normal(3), between(3), most, enough, gap, s, t, square
+    integer(i4) :: i, j, mine_count, its_count
 
     crossed = .false.
     most = best + last_places*size
-    do i = 0, one%edges - 1
-      own = unpacked(edge(corner_ptr(one%first_face)+i))
-      if (max(own(3), own(4)) > one%outer) cycle
-      a = one%plane(1:3,own(3))
-      b = one%plane(1:3,own(4))
-      from = one%point(1:3,own(1)+1)
-      along = one%point(1:3,own(2)+1) - from
-      do j = 0, two%edges - 1
-        its = unpacked(edge(corner_ptr(two%first_face)+j))
-        if (max(its(3), its(4)) > two%outer) cycle
-        c = -two%plane(1:3,its(3))
-        d = -two%plane(1:3,its(4))
-        if (.not. arcs_cross(a, b, c, d)) cycle
-        to = two%point(1:3,its(1)+1)
-        other = two%point(1:3,its(2)+1) - to
-        normal = cross(along, other)
+    enough = min(best + 0.5_dp*last_places*size, 0.0_dp)
+    call near_edges(one, two, corner_ptr, edge, faces(1), 1, enough, mine, mine_count)
+    if (mine_count == 0) return
+    call near_edges(two, one, corner_ptr, edge, faces(2), -1, enough, its, its_count)
+    do i = 1, mine_count
+      do j = 1, its_count
+        if (.not. arcs_cross(mine(i), its(j))) cycle
+        normal = cross(mine(i)%along, its(j)%along)
         square = dot_product(normal, normal)
-        if (.not. square > last_places**2*dot_product(along, along)*dot_product(other, other)) cycle
+        if (.not. square > last_places**2*mine(i)%square*its(j)%square) cycle
         normal = normal/sqrt(square)
-        if (dot_product(normal, a + b) < 0) normal = -normal
-        gap = dot_product(normal, to - from)
+        if (dot_product(normal, mine(i)%a + mine(i)%b) < 0) normal = -normal
+        between = its(j)%from - mine(i)%from
+        gap = dot_product(normal, between)
         if (gap <= most .or. gap > reach) cycle
-        s = dot_product(cross(to - from, other), cross(along, other))/square
-        t = dot_product(cross(to - from, along), cross(along, other))/square
+        s = dot_product(cross(between, its(j)%along), cross(mine(i)%along, its(j)%along))/square
+        t = dot_product(cross(between, mine(i)%along), cross(mine(i)%along, its(j)%along))/square
         if (min(s, t) < 0 .or. max(s, t) > 1) cycle
         crossed = .true.
         most = gap
         made%normal = normal
         made%gap(0) = gap
-        made%point(:,0) = 0.5_dp*(from + s*along + to + t*other)
-        made%face = [own(3), its(3)]
+        made%point(:,0) = 0.5_dp*(mine(i)%from + s*mine(i)%along + its(j)%from + t*its(j)%along)
+        made%face = [mine(i)%face, its(j)%face]
       end do
     end do
     if (.not. crossed) return
@@ -521,6 +524,45 @@ contains
     made%slots = 1
     made%area = 0
   end subroutine crossing_edges
+
+  !> Lists the edges of a body along whose arcs of normals the other one may be further away than `enough` <= 0.
+  !>
+  !> Along a unit vector n = (x a + y b)/|x a + y b|, x, y >= 0, of the arc between the normals a and b the other body is no further away than any
+  !> of its points p is from a point of the edge, so no further than the larger distance of p from the two faces, if p is beneath both.  Points
+  !> p are the centre of the other body, and its corner deepest beneath the face that overlaps least.
+  subroutine near_edges(body, other, corner_ptr, edge, face, sense, enough, arcs, count)
+    type(polyhedron), intent(in) :: body, other
+    integer(i4), intent(in) :: corner_ptr(0:*), edge(0:*), face
+    integer, intent(in) :: sense   !< 1, or -1: arcs are those of the negative normals
+    real(dp), intent(in) :: enough
+    type(edge_arc), intent(out) :: arcs(:)
+    integer(i4), intent(out) :: count
+    real(dp) :: centre(3), corner(3), away(2,body%faces)
+    integer(i4) :: i, numbers(4)
+
+    corner = other%point(1:3,minloc(matmul(body%plane(1:3,face), other%point(1:3,1:other%vertices)), 1))
+    centre = sum(other%point(1:3,1:other%vertices), 2)/other%vertices
+    do i = 1, body%faces
+      away(1,i) = dot_product(body%plane(1:3,i), corner) - body%plane(4,i)
+      away(2,i) = dot_product(body%plane(1:3,i), centre) - body%plane(4,i)
+    end do
+    count = 0
+    do i = 0, body%edges - 1
+      numbers = unpacked(edge(corner_ptr(body%first_face)+i))
+      if (max(numbers(3), numbers(4)) > body%outer) cycle
+      if (any(max(away(:,numbers(3)), away(:,numbers(4))) <= enough)) cycle
+      count = count + 1
+      associate (arc => arcs(count))
+        arc%face = numbers(3)
+        arc%a = sense*body%plane(1:3,numbers(3))
+        arc%b = sense*body%plane(1:3,numbers(4))
+        arc%ba = cross(arc%b, arc%a)
+        arc%from = body%point(1:3,numbers(1)+1)
+        arc%along = body%point(1:3,numbers(2)+1) - arc%from
+        arc%square = dot_product(arc%along, arc%along)
+      end associate
+    end do
+  end subroutine near_edges
 
   !> Ends of an edge, counted from 0, and the faces on either side, from 1.
   pure function unpacked(code) result(numbers)
@@ -530,15 +572,12 @@ contains
     numbers = [(iand(shiftr(code, 8*k), 255_i4), k = 0, 3)]
   end function unpacked
 
-  !> Whether the shorter arcs between the unit vectors a and b, and between c and d, cross.
-  pure logical function arcs_cross(a, b, c, d)
-    real(dp), intent(in) :: a(3), b(3), c(3), d(3)
-    real(dp) :: ba(3), dc(3)
+  !> Whether the shorter arcs between the normals of two edges cross.
+  pure logical function arcs_cross(one, two)
+    type(edge_arc), intent(in) :: one, two
 
-    ba = cross(b, a)
-    dc = cross(d, c)
-    arcs_cross = dot_product(c, ba)*dot_product(d, ba) < 0 .and. dot_product(a, dc)*dot_product(b, dc) < 0 .and. &
-      dot_product(c, ba)*dot_product(b, dc) > 0
+    arcs_cross = dot_product(two%a, one%ba)*dot_product(two%b, one%ba) < 0 .and. &
+      dot_product(one%a, two%ba)*dot_product(one%b, two%ba) < 0 .and. dot_product(two%a, one%ba)*dot_product(one%b, two%ba) > 0
   end function arcs_cross
 
 end module manifold

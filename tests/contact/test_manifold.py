@@ -3,7 +3,9 @@
 import warnings
 from math import acos, atan, atan2, cos, degrees, hypot, pi, radians, sin, sqrt, tan
 
+import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 import solfec as s
 
@@ -243,3 +245,43 @@ def test_a_wall_in_running_bond_stands_from_the_first_step(solver):
     for _ in range(3):
         s.RUN(model, SOLVERS[solver](), 1e-3)
         assert fastest(model) < 1e-6
+
+
+def stones_that_overlap(seed, depth):
+    """Two random stones of 8 to 40 corners that overlap by `depth`: corners of both, and the normal along which they are furthest apart."""
+    random = np.random.default_rng(seed)
+    one, two = (random.normal(size=(random.integers(8, 41), 3)) for _ in range(2))
+    one, two = (corners / np.linalg.norm(corners, axis=1)[:, None] for corners in (one, two))
+    planes = np.unique(ConvexHull((one[:, None] - two).reshape(-1, 3)).equations, axis=0)  # n and -h of the Minkowski difference
+    way = random.normal(size=3)
+    near, far = 0.0, 3.0 / np.linalg.norm(way)
+    for _ in range(60):
+        middle = 0.5 * (near + far)
+        near, far = (middle, far) if (planes @ [*(middle * way), 1.0]).max() < -depth else (near, middle)
+    return one, two + near * way, planes[np.argmax(planes @ [*(near * way), 1.0]), :3]
+
+
+def lies_on(corners, normal):
+    """Whether a stone touches a plane with this normal by an edge, from which all its faces turn away by more than six degrees."""
+    height = corners @ normal
+    faces = ConvexHull(corners).equations[:, :3]
+    return np.count_nonzero(height > height.max() - 1e-9) == 2 and (faces @ normal).max() < cos(radians(6))
+
+
+@pytest.mark.parametrize("depth", (1e-6, 1e-4))
+def test_edges_of_random_stones_touch_where_the_minkowski_difference_says(depth):
+    crossed = 0
+    for seed in range(150):
+        one, two, normal = stones_that_overlap(seed, depth)
+        if not (lies_on(one, normal) and lies_on(two, -normal)):
+            continue
+        model, bulk = scene(1e-9, gravity=(0, 0, 0))
+        for corners in (one, two):
+            s.BODY(model, "RIGID", s.HULL(corners.ravel().tolist(), 1, 1), bulk)
+        s.RUN(model, s.AUTO_SOLVER(), 1e-9)
+        contacts = model.constraints
+        assert len(contacts) == 1, seed
+        assert contacts[0].gap == pytest.approx(-depth, abs=1e-9), seed
+        assert abs(np.dot(contacts[0].base[6:9], normal)) == pytest.approx(1.0, abs=1e-9), seed
+        crossed += 1
+    assert crossed > 20
