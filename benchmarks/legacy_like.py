@@ -39,6 +39,7 @@ ROWS = {  # name: (input, arguments, the same of a quick run, goal in ms a step)
     "10^3 cubes": ("cubes.py", "10 0.2", "3 0.02", 15.0),
     "arch": ("arch.py", "0.107 27 0.2", "0.107 27 0.02", 1.4),
     "bridge of 10 030 stones": ("parallel/bridge.py", "10030 27 0.05", "500 9 0.01", 35.0),
+    "backfill of 456 stones that settle": ("parallel/bridge.py", "500 9 0.7", "500 9 0.01", None),
     "silo of 16 000 grains": ("speed/silo.py", "16000 0.002", "1000 0.0002", 30.0),
     "torrent": ("speed/torrent.py", "150 1.0", "20 0.1", 0.5),
     "stacks of ten cubes": ("speed/stacks.py", "10 CLASSIC 1.0 0.2", "3 CLASSIC 1.0 0.02", 1.0),
