@@ -91,10 +91,7 @@ def _recorded() -> Member[Any]:
         return list(self._solver.itershist) if self._solver.itershist else None
 
     def put(self, value):
-        if checks.switch(value, "itershist"):
-            self._solver.collect_iterations()
-        else:
-            self._solver.itershist = None
+        self._solver.itershist = [] if checks.switch(value, "itershist") else None
 
     return Member(get, put, doc="Iterations of all solutions since this member was set 'ON'; None when nothing was recorded.")
 
@@ -179,15 +176,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
     iters = _outcome("iters", int, "Iterations of the last solution.")
     rerhist = _outcome("rerhist", list, "Relative change of reactions in every iteration of the last solution.")
     merhist = _outcome("merhist", list, "Merit in every iteration of the last solution.")
-    @property
-    def reverse(self) -> str:
-        """'ON': every other sweep runs backwards."""
-        return checks.on_off(self._solver.reverse)
-
-    @reverse.setter
-    def reverse(self, value: Switch) -> None:
-        self._solver.reverse = checks.switch(value, "reverse")
-
+    reverse = _switched("reverse", "'ON': every other sweep runs backwards.")
     colouring = _stored(
         "colouring",
         lambda value, name: checks.choice(value, name, COLOURINGS),
