@@ -38,13 +38,7 @@ class SICONOS_SOLVER(Solver):
     __slots__ = ()
 
     @command("SICONOS_SOLVER")
-    def __init__(
-        self,
-        epsilon: float = 1e-4,
-        maxiter: int = 1000,
-        verbose: Switch | None = None,
-        solver: str | None = None,
-    ) -> None:
+    def __init__(self, epsilon: float = 1e-4, maxiter: int = 1000, verbose: Switch | None = None, solver: str | None = None) -> None:
         self._solver = SiconosSolver(
             checks.positive(epsilon, "epsilon"),
             _count(maxiter, "maxiter"),
