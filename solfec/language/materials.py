@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -381,9 +382,7 @@ class SURFACE_MATERIAL(Handle):
 
     friction = _surface_member("friction", checks.nonnegative, "Coefficient of friction.")
     cohesion = _surface_member("cohesion", checks.nonnegative, "Cohesion per unit area.")
-    restitution = _surface_member(
-        "restitution", lambda value, name: checks.between(value, name, 0.0, 1.0), "Velocity restitution."
-    )
+    restitution = _surface_member("restitution", partial(checks.between, low=0.0, high=1.0), "Velocity restitution.")
     spring = _surface_member("spring", checks.nonnegative, "Normal stiffness.")
     dashpot = _surface_member("dashpot", checks.number, "Normal damping; negative: critical.")
     hpow = _surface_member("hpow", checks.nonnegative, "Power of Hertz's law.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -239,16 +240,8 @@ def _step_result(app, by: int) -> None:
             continue
 
 
-@entry("next result", "tools", "+")
-def _next_result(app):
-    """Show the next result."""
-    _step_result(app, 1)
-
-
-@entry("previous result", "tools", "-")
-def _previous_result(app):
-    """Show the result before."""
-    _step_result(app, -1)
+entry("next result", "tools", "+", help="Show the next result.")(partial(_step_result, by=1))
+entry("previous result", "tools", "-", help="Show the result before.")(partial(_step_result, by=-1))
 
 
 @entry("bigger arrows", "tools", "]")
