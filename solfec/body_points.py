@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .bodies import motion, point_values
@@ -9,16 +11,14 @@ from .bodies.table import BodyKind
 from .errors import SolfecError
 from .shapes import point_query
 
+if TYPE_CHECKING:
+    from .domain import Domain
+
 
 class BodyPoints:
-    """Values at referential points of bodies, by their identifiers.
+    """Values at referential points of bodies, by their identifiers."""
 
-    Parameters
-    ----------
-    domain : Domain
-    """
-
-    def __init__(self, domain):
+    def __init__(self, domain: Domain):
         self.domain = domain
 
     def contains(self, identifier: int, point) -> bool:

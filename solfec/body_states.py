@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .bodies import state
@@ -11,16 +13,14 @@ from .bodies.table import BodyKind
 from .constraints import joint_starts
 from .contact import detection
 
+if TYPE_CHECKING:
+    from .domain import Domain
+
 
 class BodyStates:
-    """States of bodies, by their identifiers.
+    """States of bodies, by their identifiers."""
 
-    Parameters
-    ----------
-    domain : Domain
-    """
-
-    def __init__(self, domain):
+    def __init__(self, domain: Domain):
         self.domain = domain
 
     def conf(self, identifier: int) -> np.ndarray:

@@ -31,7 +31,6 @@ from .switches import NEW_SWITCHES, SUBCOMMANDS, SWITCHES, USAGE, help_text
 from .terminal import discard
 
 HELPERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parmec", "helpers")  # modules that inputs of Parmec import
-MOST_PIXELS = 16384  # of a window, in each direction
 MOST_THREADS = 1024  # far more would make the OpenMP library end the process
 
 
@@ -133,14 +132,12 @@ def _value(switch: str, words: list[str]) -> str:
 
 
 def _size(text: str) -> tuple[int, int]:
-    """Width and height of 'WxH'."""
-    try:
-        width, height = (int(word) for word in text.lower().split("x"))
-    except ValueError:
-        width = height = 0
-    if not (0 < width <= MOST_PIXELS and 0 < height <= MOST_PIXELS):
+    from .viewer import pixels
+
+    size = pixels(text)
+    if size is None:
         raise UsageError(f"-g needs a size such as 800x600, not {text!r}")
-    return width, height
+    return size
 
 
 def _number(switch: str, text: str) -> float:

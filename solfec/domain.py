@@ -272,8 +272,7 @@ class Domain:
     # --- bodies --------------------------------------------------------------------------------------------
 
     def insert_body(
-        self, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None = None, form: Form = Form.NONE,
-        mesh=None, base=None,
+        self, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None = None, form: Form = Form.NONE, mesh=None, base=None
     ) -> int:
         """Create a body from shape objects at their present placement; return its identifier.
 

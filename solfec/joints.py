@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from .constraints.joint_operators import relative_velocities
 from .constraints.table import ConstraintKind, DirectionUpdate
 from .kinds import DRIVES, Motor
 from .time_series import TimeSeries
+
+if TYPE_CHECKING:
+    from .domain import Domain
 
 
 @dataclass(frozen=True)
@@ -117,14 +121,9 @@ def frame_of(axis, second) -> np.ndarray:
 
 
 class Joints:
-    """Insertion and deletion of a model's constraints.
+    """Insertion and deletion of a model's constraints."""
 
-    Parameters
-    ----------
-    domain : Domain
-    """
-
-    def __init__(self, domain):
+    def __init__(self, domain: Domain):
         self.domain = domain
         self.labels: dict[int, str] = {}  # of joints of mechanisms, by identifier
         self.commands: dict[int, str] = {}  # that made the labelled joints

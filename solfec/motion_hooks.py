@@ -48,6 +48,11 @@ class Hooks:
             hook(domain)
 
 
+def _of_computed(name: str, doc: str) -> property:
+    """Make a read-only property of an array in `BodiesAfter._computed`."""
+    return property(lambda self: getattr(self._computed, name), doc=doc)
+
+
 class BodiesAfter:
     """Bodies of a model in the order of their identifiers, for a function of `SOLFEC.after_motion`.
 
@@ -87,25 +92,10 @@ class BodiesAfter:
                 array.setflags(write=False)
         return self._copies
 
-    @property
-    def centre(self) -> np.ndarray:
-        """Mass centres (n, 3) [length]."""
-        return self._computed.centre
-
-    @property
-    def rotation(self) -> np.ndarray:
-        """Rotations (n, 3, 3) from the referential to the present placement."""
-        return self._computed.rotation
-
-    @property
-    def velocity(self) -> np.ndarray:
-        """Velocities (n, 3) of mass centres."""
-        return self._computed.velocity
-
-    @property
-    def angular_velocity(self) -> np.ndarray:
-        """Angular velocities (n, 3) of obstacles and rigid bodies [1/time]; NaN for others."""
-        return self._computed.angular_velocity
+    centre = _of_computed("centre", "Mass centres (n, 3) [length].")
+    rotation = _of_computed("rotation", "Rotations (n, 3, 3) from the referential to the present placement.")
+    velocity = _of_computed("velocity", "Velocities (n, 3) of mass centres.")
+    angular_velocity = _of_computed("angular_velocity", "Angular velocities (n, 3) of obstacles and rigid bodies [1/time]; NaN for others.")
 
 
 class BodiesBefore(BodiesAfter):

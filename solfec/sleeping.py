@@ -6,11 +6,16 @@ awake one: its island wakes in the step in which detection finds such a contact,
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import _kernels
 from .bodies import motion
 from .tables import opened
+
+if TYPE_CHECKING:
+    from .domain import Domain
 
 _fall_asleep = _kernels.sleeping.fall_asleep
 _wake = _kernels.sleeping.wake
@@ -24,10 +29,6 @@ ASLEEP, WAKES = -1, -2  # values of BodyTable.rest
 class Sleeping:
     """Which islands of a model sleep, and what wakes them.
 
-    Parameters
-    ----------
-    model : Domain
-
     Attributes
     ----------
     on : bool
@@ -38,7 +39,7 @@ class Sleeping:
         Steps for which all bodies of an island are slow before it sleeps.
     """
 
-    def __init__(self, model):
+    def __init__(self, model: Domain):
         self.model = model
         self.on, self.speed, self.steps = False, None, STEPS
         self.seen = 0  # changes of states by the user that have been looked at

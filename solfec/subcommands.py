@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 
 from .errors import SolfecError, shown
 
@@ -71,48 +72,6 @@ def plot(words: list[str]) -> int:
     else:
         print(pictures.plot(options.path, options.o))
     return 0
-
-
-def compare(words: list[str]) -> int:
-    """Print differences of two results or of two local dynamics."""
-    from .tools import comparing
-
-    return comparing.command(words)
-
-
-def export(words: list[str]) -> int:
-    """Write results as files of other programs."""
-    from .tools import exporting
-
-    return exporting.command(words)
-
-
-def report(words: list[str]) -> int:
-    """Write a page about results."""
-    from .tools import report as reports
-
-    return reports.command(words)
-
-
-def new(words: list[str]) -> int:
-    """Write a small input."""
-    from .tools import examples as inputs
-
-    return inputs.new(words)
-
-
-def examples(words: list[str]) -> int:
-    """List or copy examples."""
-    from .tools import examples as inputs
-
-    return inputs.command(words)
-
-
-def fclib(words: list[str]) -> int:
-    """Solve contact problems in FCLIB files."""
-    from .solvers import fclib_table
-
-    return fclib_table.main(words)
 
 
 def fmu(words: list[str]) -> int:
@@ -182,17 +141,24 @@ def completion(words: list[str]) -> int:
     return 0
 
 
-def view(words: list[str]) -> int:
-    """Show results in a window or draw pictures."""
-    from .viewer.view_command import command
-
-    return command(words)
+def _in(module: str, function: str = "command") -> Callable[[list[str]], int]:
+    """Make a sub-command of a function in a module that is loaded when the sub-command runs."""
+    return lambda words: getattr(import_module(f".{module}", __package__), function)(words)
 
 
 COMMANDS = {
-    "info": info, "plot": plot, "view": view, "export": export, "report": report, "compare": compare, "new": new, "examples": examples, "fclib": fclib,
-    "fmu": fmu, "completion": completion,
-}  # fmt: skip
+    "info": info,
+    "plot": plot,
+    "view": _in("viewer.view_command"),
+    "export": _in("tools.exporting"),
+    "report": _in("tools.report"),
+    "compare": _in("tools.comparing"),
+    "new": _in("tools.examples", "new"),
+    "examples": _in("tools.examples"),
+    "fclib": _in("solvers.fclib_table", "main"),
+    "fmu": fmu,
+    "completion": completion,
+}
 
 
 def run(name: str, words: list[str], command: Callable[[list[str]], int] | None = None) -> int:

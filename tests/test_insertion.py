@@ -85,16 +85,16 @@ def places():
         yield 0.9 * (number % 4), 0.9 * (number // 4 % 3), 0.01 + 1.02 * (number // 12)
 
 
-def pair(mixture: str):
-    """Two equal models of some bodies of a mixture on an obstacle."""
-    found = []
-    for _ in range(2):
-        model, _ = models.domain(0.5, 1e-4)
-        model.insert_body(BodyKind.OBSTACLE, [models.box((-5, -5, -1), (9, 9, 0))], SOFT)
-        for kind, place in zip(2 * MIXTURES[mixture], places()):
-            put(model, kind, place)
-        found.append(model)
-    return found
+def mixed(mixture: str, steps: int = 0):
+    """A model of some bodies of a mixture on an obstacle after so many steps, and its solver."""
+    model, _ = models.domain(0.5, 1e-4)
+    model.insert_body(BodyKind.OBSTACLE, [models.box((-5, -5, -1), (9, 9, 0))], SOFT)
+    for kind, place in zip(2 * MIXTURES[mixture], places()):
+        put(model, kind, place)
+    solver = GaussSeidelSolver(1e-4, 100)
+    for _ in range(steps):
+        model.advance(solver)
+    return model, solver
 
 
 def forget(model) -> None:
@@ -113,8 +113,7 @@ def overlapping(one: np.ndarray, two: np.ndarray) -> np.ndarray:
 def test_models_that_bodies_enter_and_leave_take_the_course_of_those_that_keep_nothing(mixture, compared, monkeypatch):
     """Also if new bodies count as ones of many boxes, for which detection searches all pairs."""
     monkeypatch.setattr(detection, "MOST_COMPARED", compared)
-    kept, fresh = pair(mixture)
-    solvers = GaussSeidelSolver(1e-4, 100), GaussSeidelSolver(1e-4, 100)
+    (kept, one), (fresh, other) = mixed(mixture), mixed(mixture)
     random, ahead = np.random.default_rng(1), places()
     for _ in range(2 * len(MIXTURES[mixture])):
         next(ahead)
@@ -132,17 +131,16 @@ def test_models_that_bodies_enter_and_leave_take_the_course_of_those_that_keep_n
             for model in (kept, fresh):
                 model.remove_bodies(gone.copy())
         forget(fresh)
-        kept.advance(solvers[0])
-        fresh.advance(solvers[1])
+        kept.advance(one)
+        fresh.advance(other)
         assert state(kept) == state(fresh)
 
 
 def test_implicit_bodies_keep_their_inverses(monkeypatch):
     """A body that comes, goes or gets another damping costs its own inverse alone."""
-    model, _ = pair("co-rotated")
+    model, solver = mixed("co-rotated")
     made, whole = [], SmallBodySolver._make
     monkeypatch.setattr(SmallBodySolver, "_make", lambda solver, bodies, missing, place: (made.append(len(missing)), whole(solver, bodies, missing, place)))
-    solver = GaussSeidelSolver(1e-4, 100)
 
     def made_in_a_step() -> list[int]:
         made.clear()
@@ -184,10 +182,7 @@ def test_small_matrices_are_inverted():
 @pytest.mark.parametrize("mixture", MIXTURES)
 def test_pairs_of_a_new_body_are_added_to_those_that_there_are(mixture):
     """They are all that overlap, and the others need no search."""
-    model, _ = pair(mixture)
-    solver = GaussSeidelSolver(1e-4, 100)
-    for _ in range(3):
-        model.advance(solver)
+    model, _ = mixed(mixture, 3)
     work, ahead = model.geometry.workspace, places()
     searched, added = work.searched, 0
     for number in range(6):
@@ -228,7 +223,7 @@ def compare_with_made_at_once(model) -> None:
 
 @pytest.mark.parametrize("mixture", ["blocks", "odd", "inside", "all"])
 def test_arrays_of_finite_elements_are_those_made_at_once(mixture):
-    model, _ = pair(mixture)
+    model, _ = mixed(mixture)
     random, ahead = np.random.default_rng(2), places()
     for number in range(12):
         compiled(model.bodies)
@@ -313,8 +308,7 @@ def test_tables_close_up_with_the_tables_into_which_they_point():
 @pytest.mark.parametrize("mixture", MIXTURES)
 def test_rows_behind_those_in_use_hold_fill_values(mixture):
     """So a row that is appended needs only the columns that are given."""
-    model, _ = pair(mixture)
-    solver = GaussSeidelSolver(1e-4, 100)
+    model, solver = mixed(mixture)
     for number in range(4):
         model.advance(solver)
         model.delete_body(int(model.bodies.id[1 + number]))

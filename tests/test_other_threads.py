@@ -23,9 +23,8 @@ s.verbose = 'OFF'
 SURFACE_MATERIAL(s, friction=0.5)
 m = BULK_MATERIAL(s, density=1000)
 GRAVITY(s, (0, 0, -10))
-cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
-BODY(s, 'OBSTACLE', TRANSLATE(SCALE(HULL(cube, 1, 1), (9, 9, 1)), (-4, -4, -1)), m)
-box = BODY(s, 'RIGID', HULL(cube, 1, 1), m)
+BODY(s, 'OBSTACLE', BOX((0.5, 0.5, -0.5), (9, 9, 1)), m)
+box = BODY(s, 'RIGID', BOX((0.5, 0.5, 0.5), (1, 1, 1)), m)
 RUN(s, GAUSS_SEIDEL_SOLVER(1E-3, 10), 3E-3)
 print('short', flush=True)
 FIX_POINT(box, (0, 0, 0))

@@ -332,7 +332,7 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["sweeps", "strict sweeps", "newton"]))
     def collect_iterations(self, name):
-        self.solvers[name].collect_iterations()
+        self.solvers[name].itershist = []
 
     # --- settings ------------------------------------------------------------------------------------------
 

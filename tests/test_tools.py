@@ -50,6 +50,13 @@ def say(runs, monkeypatch, command_line):
     return command_line
 
 
+def ran(say, name, text):
+    """Run an input whose results are in out/NAME; return them, open."""
+    Path(f"{name}.py").write_text(text)
+    assert say(f"{name}.py")[0] == 0
+    return results.open(f"out/{name}")
+
+
 # --- export ------------------------------------------------------------------------------------------------
 
 
@@ -166,13 +173,12 @@ def test_xarray_has_histories_of_bodies(say):
 
 def test_bodies_are_missing_before_they_exist(say):
     pytest.importorskip("xarray")
-    Path("born.py").write_text(
+    with ran(
+        say, "born",
         "s = SOLFEC('DYNAMIC', 1E-2, 'out/born')\ns.verbose = 'OFF'\nb = BULK_MATERIAL(s)\nBODY(s, 'RIGID', SPHERE((0, 0, 0), 1, 0, 0), b)\n"
         "def add():\n    if s.nbod == 1: BODY(s, 'RIGID', SPHERE((9, 0, 0), 1, 0, 0), b, label='late')\n    return 1\n"
-        "CALLBACK(s, 0.02, (), add)\nRUN(s, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.05)\n"
-    )
-    assert say("born.py")[0] == 0
-    with results.open("out/born") as run:
+        "CALLBACK(s, 0.02, (), add)\nRUN(s, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.05)\n",
+    ) as run:  # fmt: skip
         data = run.dataset()
         late = data.body_x.sel(body=2).values
         assert np.isnan(late[0]) and late[-1] == 9.0 and data.label.values.tolist() == ["", "late"]
@@ -211,14 +217,13 @@ def test_a_report_shows_model_energies_and_time(say):
     assert "Nothing that this page looks for" in page and "CONSOL" in page
 
 
-def test_a_report_warns_of_what_is_wrong(say, tmp_path):
-    Path("bad.py").write_text(
+def test_a_report_warns_of_what_is_wrong(say):
+    with ran(
+        say, "bad",
         "s = SOLFEC('DYNAMIC', 1E-2, 'out/bad')\ns.verbose = 'OFF'\nb = BULK_MATERIAL(s)\nGRAVITY(s, (0, 0, -10))\n"
         "BODY(s, 'OBSTACLE', PLANE((0, 0, 0), (0, 0, 1), 2), b)\nBODY(s, 'RIGID', BOX((0, 0, 0.05), (0.2, 0.2, 0.2)), b)\n"
-        "BODY(s, 'RIGID', SPHERE((4, 0, 0), 0.1, 0, 0), b, label='lost')\nRUN(s, GAUSS_SEIDEL_SOLVER(1E-3, 100), 3.0)\n"
-    )
-    assert say("bad.py")[0] == 0
-    with results.open("out/bad") as run:
+        "BODY(s, 'RIGID', SPHERE((4, 0, 0), 0.1, 0, 0), b, label='lost')\nRUN(s, GAUSS_SEIDEL_SOLVER(1E-3, 100), 3.0)\n",
+    ) as run:  # fmt: skip
         found = " ".join(report.warnings(run))
     assert "Bodies overlap by 0.05" in found and "1 body is far away at the end, body 3" in found
 

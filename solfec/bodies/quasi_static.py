@@ -33,19 +33,8 @@ NOT_FINITE, BAD_REACTION = 8, 9  # failures as in the kernel body_motion
 def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     """Set `velo` to h A^-1 (f - f_int), `velo_prev` to zero and `force` to the applied loads; conf(t) stays.
 
-    Parameters
-    ----------
-    bodies : BodyTable
-        State at `time`.
-    loads : Loads
-        Evaluated at ``time + step``: on rigid bodies at the configuration that the last velocity predicts, on others at conf(t).
-    time, step : float
-        Beginning and length of the step.
-
-    Raises
-    ------
-    SolfecError
-        A body that turned inside out, a failing callback, a state that is not finite.
+    Arguments and errors are those of `motion.predict`, but loads are evaluated at ``time + step``: on rigid bodies at the configuration that the
+    last velocity predicts, on others at conf(t).
     """
     elements, loaded = compiled(bodies), loads.on_bodies
     failure, row = _move_rigid(bodies.handles, loaded, step)

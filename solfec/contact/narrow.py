@@ -43,14 +43,7 @@ class PatchResult(Table):
 
 
 def narrow_phase(
-    geometry: Geometry,
-    count: int,
-    first: np.ndarray,
-    second: np.ndarray,
-    epsilon: float,
-    frozen: bool,
-    result: NarrowResult,
-    margin: float = 0.0,
+    geometry: Geometry, count: int, first: np.ndarray, second: np.ndarray, epsilon: float, frozen: bool, result: NarrowResult, margin: float = 0.0
 ) -> None:
     """Find the contact of each pair of primitives.
 

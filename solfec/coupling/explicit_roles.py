@@ -18,6 +18,11 @@ from .own import SolfecSimulation
 from .roles import MechanicalModel, Modeler, PhysicalObject
 
 
+def _column(name: str, doc: str) -> property:
+    """Make a read-only property: a view of a particle's part of a column of ParticleTable."""
+    return property(lambda self: getattr(self._particles, name)[..., self.number], doc=doc)
+
+
 class ParticleModel(MechanicalModel):
     """The model of a particle: `q`, `v` and `force` are views of the program's memory.
 
@@ -35,35 +40,12 @@ class ParticleModel(MechanicalModel):
         """'RIGID'."""
         return BodyKind.RIGID.name
 
-    @property
-    def q(self) -> np.ndarray:
-        """Mass centre (3,); `rotation` is the other part of the configuration."""
-        return self._particles.position[:, self.number]
-
-    @property
-    def rotation(self) -> np.ndarray:
-        """Rotation (3, 3), from referential to spatial vectors."""
-        return self._particles.rotation[:, :, self.number]
-
-    @property
-    def v(self) -> np.ndarray:
-        """Velocity of the mass centre (3,); `angular_velocity` is the other part of the velocity."""
-        return self._particles.velocity[:, self.number]
-
-    @property
-    def angular_velocity(self) -> np.ndarray:
-        """Spatial angular velocity (3,)."""
-        return self._particles.spin[:, self.number]
-
-    @property
-    def force(self) -> np.ndarray:
-        """Total force (3,) of the last explicit step; `torque` is the one about the mass centre."""
-        return self._particles.force[:, self.number]
-
-    @property
-    def torque(self) -> np.ndarray:
-        """Total spatial torque (3,) of the last explicit step."""
-        return self._particles.torque[:, self.number]
+    q = _column("position", "Mass centre (3,); `rotation` is the other part of the configuration.")
+    rotation = _column("rotation", "Rotation (3, 3), from referential to spatial vectors.")
+    v = _column("velocity", "Velocity of the mass centre (3,); `angular_velocity` is the other part of the velocity.")
+    angular_velocity = _column("spin", "Spatial angular velocity (3,).")
+    force = _column("force", "Total force (3,) of the last explicit step; `torque` is the one about the mass centre.")
+    torque = _column("torque", "Total spatial torque (3,) of the last explicit step.")
 
     @property
     def inverse_mass(self) -> np.ndarray:

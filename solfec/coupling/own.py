@@ -103,8 +103,8 @@ class SolfecModel(MechanicalModel):
         return getattr(bodies.triples, name)[:, bodies.velo_slice(self._row)]
 
 
-class SolfecModeler(Modeler):
-    """The bodies of a SOLFEC model.
+class RoleOfStep:
+    """Base of roles that phases of our own step play.
 
     Parameters
     ----------
@@ -113,6 +113,10 @@ class SolfecModeler(Modeler):
 
     def __init__(self, step: OpenStep):
         self.open_step, self.domain = step, step.domain
+
+
+class SolfecModeler(RoleOfStep, Modeler):
+    """The bodies of a SOLFEC model."""
 
     @property
     def objects(self) -> list[PhysicalObject]:
@@ -198,16 +202,8 @@ def _refuse_other_bodies(table, given) -> None:
         raise SolfecError(f"push: 'rotation' of {table.name(int(given.id[stiff][np.argmax(error)]))} is no rotation (off by {error.max():.1e})")
 
 
-class SolfecCollisionHandler(CollisionHandler):
-    """Our detection of contacts.
-
-    Parameters
-    ----------
-    step : OpenStep
-    """
-
-    def __init__(self, step: OpenStep):
-        self.open_step, self.domain = step, step.domain
+class SolfecCollisionHandler(RoleOfStep, CollisionHandler):
+    """Our detection of contacts."""
 
     def detect(self) -> None:
         """Find the contacts at mid-step."""

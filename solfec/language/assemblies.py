@@ -56,8 +56,7 @@ def WALL(
 
 @command("ARCH")
 def ARCH(
-    radius: float, thickness: float, width: float, count: int, angle: float = 180.0, center: Vector = (0.0, 0.0, 0.0),
-    volid: int = 0, surfid: int = 0,
+    radius: float, thickness: float, width: float, count: int, angle: float = 180.0, center: Vector = (0.0, 0.0, 0.0), volid: int = 0, surfid: int = 0
 ) -> list[CONVEX]:  # fmt: skip
     """Voussoirs of a circular arch in the plane of x and z, one shape for each body.
 

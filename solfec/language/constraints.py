@@ -79,13 +79,7 @@ def FIX_POINT(body: BODY, point: Vector, strength: float | None = None) -> CONST
 
 
 @command("FIX_DIRECTION")
-def FIX_DIRECTION(
-    body: BODY,
-    point: Vector,
-    direction: Vector,
-    body2: BODY | None = None,
-    point2: Vector | None = None,
-) -> CONSTRAINT:
+def FIX_DIRECTION(body: BODY, point: Vector, direction: Vector, body2: BODY | None = None, point2: Vector | None = None) -> CONSTRAINT:
     """Stop the motion of a referential point along a direction, in space or relative to another body.
 
     Parameters
@@ -119,13 +113,7 @@ def FIX_DIRECTION(
 
 
 @command("PUT_RIGID_LINK")
-def PUT_RIGID_LINK(
-    body1: BODY | None,
-    body2: BODY | None,
-    point1: Vector,
-    point2: Vector,
-    strength: float | None = None,
-) -> CONSTRAINT:
+def PUT_RIGID_LINK(body1: BODY | None, body2: BODY | None, point1: Vector, point2: Vector, strength: float | None = None) -> CONSTRAINT:
     """Keep the distance between referential points of two bodies, or of one body and a fixed point in space.
 
     Parameters

@@ -31,13 +31,7 @@ class FIELD(Handle):
     __slots__ = ()
 
     @command("FIELD", filed_callback="field_callback")
-    def __init__(
-        self,
-        solfec: SOLFEC,
-        field_callback: Callable[..., float],
-        label: str | None = None,
-        data: Any = None,
-    ) -> None:
+    def __init__(self, solfec: SOLFEC, field_callback: Callable[..., float], label: str | None = None, data: Any = None) -> None:
         simulation = simulation_of(solfec)
         function = checks.function(field_callback, "field_callback")
         fields = simulation.fields

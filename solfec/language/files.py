@@ -12,13 +12,9 @@ from .shapes import CONVEX, MESH, reported
 
 @command("MESH_READ")
 def MESH_READ(
-    path: str,
-    volids: int | dict[str, int] = 0,
-    surfids: int | dict[str, int] = 0,
-    groups: dict | None = None,
-    data: str | None = None,
-    step: int | None = None,
-) -> MESH:
+    path: str, volids: int | dict[str, int] = 0, surfids: int | dict[str, int] = 0, groups: dict | None = None,
+    data: str | None = None, step: int | None = None,
+) -> MESH:  # fmt: skip
     """Read a mesh from a file: gmsh, VTK, Abaqus, MED, Exodus and others; needs the package meshio.
 
     Parameters

@@ -75,13 +75,7 @@ def SIMPLIFIED_CRACK(
 
 @command("RT_SPLIT")
 def RT_SPLIT(
-    body1: BODY,
-    surf: Sequence[Integers],
-    sid1: int = 0,
-    sid2: int = 0,
-    label1: str | None = None,
-    label2: str | None = None,
-    keep: Switch = "OFF",
+    body1: BODY, surf: Sequence[Integers], sid1: int = 0, sid2: int = 0, label1: str | None = None, label2: str | None = None, keep: Switch = "OFF"
 ) -> tuple[BODY | None, list[int], list[int] | None]:
     """Split a meshed body along faces between its elements, also during a run (from a CALLBACK).
 

@@ -33,13 +33,7 @@ def MESH2CONVEX(mesh: MESH) -> CONVEX:
 
 @command("ROUGH_HEX")
 def ROUGH_HEX(
-    shape: CONVEX | Sequence[CONVEX],
-    i: int,
-    j: int,
-    k: int,
-    dx: Numbers | None = None,
-    dy: Numbers | None = None,
-    dz: Numbers | None = None,
+    shape: CONVEX | Sequence[CONVEX], i: int, j: int, k: int, dx: Numbers | None = None, dy: Numbers | None = None, dz: Numbers | None = None
 ) -> MESH:
     """Return a meshed box around convexes, along their principal axes of inertia.
 
@@ -67,17 +61,7 @@ def ROUGH_HEX(
 
 
 @command("PIPE", ndri="ndir", surids="surfids")
-def PIPE(
-    pnt: Vector,
-    dir: Vector,
-    rin: float,
-    thi: float,
-    ndir: int,
-    nrad: int,
-    nthi: int,
-    volid: int,
-    surfids: Integers,
-) -> MESH:
+def PIPE(pnt: Vector, dir: Vector, rin: float, thi: float, ndir: int, nrad: int, nthi: int, volid: int, surfids: Integers) -> MESH:
     """Return a straight pipe of hexahedra.
 
     Parameters
@@ -137,12 +121,7 @@ def ELLIP_MESH(center: Vector, radii: Vector, error: float, volid: int, surfid: 
 
 @command("TETRAHEDRALIZE", surid="surfid")
 def TETRAHEDRALIZE(
-    shape: MESH | str,
-    path: str,
-    volume: float | None = None,
-    quality: float | None = None,
-    volid: int | None = None,
-    surfid: int | None = None,
+    shape: MESH | str, path: str, volume: float | None = None, quality: float | None = None, volid: int | None = None, surfid: int | None = None
 ) -> MESH:
     """Return tetrahedra inside a surface, or the mesh that an earlier call has stored; needs the package tetgen.
 

@@ -86,11 +86,7 @@ def FORCE(
 
 @command("TORQUE")
 def TORQUE(
-    body: BODY,
-    kind: Literal["SPATIAL", "CONVECTED"],
-    direction: Vector,
-    value: float | TIME_SERIES | Callable[..., float],
-    data: Any = None,
+    body: BODY, kind: Literal["SPATIAL", "CONVECTED"], direction: Vector, value: float | TIME_SERIES | Callable[..., float], data: Any = None
 ) -> None:
     """Apply a torque to a rigid body; torques accumulate.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,6 +25,29 @@ if TYPE_CHECKING:
     from .model import SOLFEC
 
 SURFACE_MODELS = tuple(model.name for model in SurfaceModel)
+
+
+def _poisson(value, name: str, incompressible: bool = False) -> float:
+    """Check Poisson's ratio; old inputs may give one half to rigid bodies, for which it has no effect."""
+    result = checks.nonnegative(value, name)
+    if result == 0.5 and incompressible:
+        session.warn(f"BULK_MATERIAL: '{name}' of 0.5 is that of an incompressible material, of which only rigid bodies and obstacles can be made")
+    elif not result < 0.5:
+        raise BadValue(f"'{name}' must be below 0.5, it is {result:g}")
+    return result
+
+
+def _bulk_member(name: str, check: Callable[[Any, str], float], doc: str) -> Member[float]:
+    """Make a member for a number of a bulk material."""
+
+    def get(self) -> float:
+        return getattr(self._material, name)
+
+    def put(self, value):
+        setattr(self._material, name, check(value, name))
+        self._refresh()
+
+    return Member(get, put, doc=doc)
 
 
 class BULK_MATERIAL(Handle):
@@ -73,7 +97,7 @@ class BULK_MATERIAL(Handle):
         label = f"BULK_MATERIAL_{len(domain.bulk_materials)}" if label is None else checks.string(label, "label")
         data = {
             "young": checks.nonnegative(young, "young"),
-            "poisson": _poisson(poisson, incompressible=surroundings.in_python2()),
+            "poisson": _poisson(poisson, "poisson", incompressible=surroundings.in_python2()),
             "density": checks.nonnegative(density, "density"),
             "tensile": np.inf if tensile is None else checks.nonnegative(tensile, "tensile", infinite=True),
             "fracene": np.inf if fracene is None else checks.nonnegative(fracene, "fracene", infinite=True),
@@ -145,44 +169,9 @@ class BULK_MATERIAL(Handle):
         self._material.model = model
         self._refresh()
 
-    @property
-    def young(self) -> float:
-        """Young's modulus."""
-        return self._material.young
-
-    @young.setter
-    def young(self, value: float) -> None:
-        self._material.young = checks.nonnegative(value, "young")
-        self._refresh()
-
-    @property
-    def poisson(self) -> float:
-        """Poisson's ratio."""
-        return self._material.poisson
-
-    @poisson.setter
-    def poisson(self, value: float) -> None:
-        self._material.poisson = _poisson(value)
-        self._refresh()
-
-    @property
-    def density(self) -> float:
-        """Mass density; bodies keep the mass they were created with."""
-        return self._material.density
-
-    @density.setter
-    def density(self, value: float) -> None:
-        self._material.density = checks.nonnegative(value, "density")
-
-
-def _poisson(value, incompressible: bool = False) -> float:
-    """Check Poisson's ratio; old inputs may give one half to rigid bodies, for which it has no effect."""
-    result = checks.nonnegative(value, "poisson")
-    if result == 0.5 and incompressible:
-        session.warn("BULK_MATERIAL: 'poisson' of 0.5 is that of an incompressible material, of which only rigid bodies and obstacles can be made")
-    elif not result < 0.5:
-        raise BadValue(f"'poisson' must be below 0.5, it is {result:g}")
-    return result
+    young = _bulk_member("young", checks.nonnegative, "Young's modulus.")
+    poisson = _bulk_member("poisson", _poisson, "Poisson's ratio.")
+    density = _bulk_member("density", checks.nonnegative, "Mass density; bodies keep the mass they were created with.")
 
 
 def bulk_by_label(domain, label: str) -> BulkMaterial | None:
@@ -393,9 +382,7 @@ class SURFACE_MATERIAL(Handle):
 
     friction = _surface_member("friction", checks.nonnegative, "Coefficient of friction.")
     cohesion = _surface_member("cohesion", checks.nonnegative, "Cohesion per unit area.")
-    restitution = _surface_member(
-        "restitution", lambda value, name: checks.between(value, name, 0.0, 1.0), "Velocity restitution."
-    )
+    restitution = _surface_member("restitution", partial(checks.between, low=0.0, high=1.0), "Velocity restitution.")
     spring = _surface_member("spring", checks.nonnegative, "Normal stiffness.")
     dashpot = _surface_member("dashpot", checks.number, "Normal damping; negative: critical.")
     hpow = _surface_member("hpow", checks.nonnegative, "Power of Hertz's law.")

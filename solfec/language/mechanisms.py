@@ -268,13 +268,7 @@ def CYLINDRICAL(
 
 @command("UNIVERSAL")
 def UNIVERSAL(
-    body: BODY,
-    body2: BODY | None,
-    point: Vector,
-    axis: Vector,
-    axis2: Vector,
-    label: str | None = None,
-    strength: float | None = None,
+    body: BODY, body2: BODY | None, point: Vector, axis: Vector, axis2: Vector, label: str | None = None, strength: float | None = None
 ) -> JOINT:
     """Hold a point of two bodies together, and an axis of the one square to an axis of the other (a Cardan joint).
 

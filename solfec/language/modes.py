@@ -23,12 +23,7 @@ from .written import writes, writing
 
 @command("MODAL_ANALYSIS")
 def MODAL_ANALYSIS(
-    body: BODY | None = None,
-    num: int | None = None,
-    path: str | None = None,
-    abstol: float = 1e-11,
-    maxiter: int = 100,
-    verbose: Switch = "OFF",
+    body: BODY | None = None, num: int | None = None, path: str | None = None, abstol: float = 1e-11, maxiter: int = 100, verbose: Switch = "OFF"
 ) -> tuple[list[float], list[float]]:
     """Lowest natural frequencies and modes of a finite element body, kept in a file.
 
@@ -189,9 +184,7 @@ def RIGID_DISPLACEMENTS(body: BODY) -> list[list[float]]:
 
 @command("COROTATED_DISPLACEMENTS")
 def COROTATED_DISPLACEMENTS(
-    solfec: SOLFEC,
-    subset: str | int | BODY | Sequence,
-    sampling: Sequence[float] | float | None = None,
+    solfec: SOLFEC, subset: str | int | BODY | Sequence, sampling: Sequence[float] | float | None = None
 ) -> list[list[float]]:
     """Take snapshots of nodal displacements without the rotations of bodies: R^T x - X.
 
@@ -294,12 +287,7 @@ def BODY_MM_EXPORT(body: BODY, pathM: str, pathK: str, spdM: Switch = "ON", spdK
 
 
 @command("POD_BASE")
-def POD_BASE(
-    body: BODY,
-    snapshots: Sequence[Numbers],
-    num: int | None = None,
-    tolerance: float = 1e-8,
-) -> tuple[list[float], list[float]]:
+def POD_BASE(body: BODY, snapshots: Sequence[Numbers], num: int | None = None, tolerance: float = 1e-8) -> tuple[list[float], list[float]]:
     """Compute a base for the form 'BC-RO' by proper orthogonal decomposition of displacements.  Not in Solfec-1.0.
 
     Parameters

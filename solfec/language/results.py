@@ -261,12 +261,7 @@ ENERGY_KINDS = (*(kind.upper() for kind in Energies._fields), "DISSIPATED")
 
 @command("HISTORY")
 def HISTORY(
-    solfec: SOLFEC,
-    list: str | tuple | Sequence[str | tuple],
-    t0: float,
-    t1: float,
-    skip: int = 1,
-    progress: Switch | None = None,
+    solfec: SOLFEC, list: str | tuple | Sequence[str | tuple], t0: float, t1: float, skip: int = 1, progress: Switch | None = None
 ) -> tuple[list[float], ...] | None:
     """Time histories of entities; None in WRITE mode, an error for runs in memory.
 

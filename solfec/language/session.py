@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any
 from weakref import WeakValueDictionary
 
+from ..current import Current
 from ..errors import SolfecError, SolfecWarning, shown
 from ..parallel import communicator
 
@@ -117,24 +118,6 @@ class Session:
         self._unchecked.clear()
 
 
-_current: Session | None = None
-
-
-def current() -> Session:
-    """The session of the input that is running."""
-    global _current
-    if _current is None:
-        _current = _of_script()
-    return _current
-
-
-def begin(session: Session | None) -> Session | None:
-    """Make `session` the current one; return the previous one."""
-    global _current
-    before, _current = _current, session
-    return before
-
-
 def _of_script() -> Session:
     """The session of a plain Python script or an interactive interpreter."""
     import atexit
@@ -150,6 +133,10 @@ def _of_script() -> Session:
     session = Session(input_path=path, input_text=text, arguments=words or None)
     atexit.register(session.close)
     return session
+
+
+_sessions = Current(_of_script)
+current, begin = _sessions.get, _sessions.begin  # of the input that is running
 
 
 # --- where the user is -------------------------------------------------------------------------------------

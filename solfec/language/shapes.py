@@ -176,13 +176,7 @@ class MESH(Shape):
         return self._content.internal_faces()
 
     @command("MESH.inter_element_faces_on_plane")
-    def inter_element_faces_on_plane(
-        self,
-        point: Vector,
-        normal: Vector,
-        ref: bool = True,
-        eps: float | None = None,
-    ) -> list[list[int]]:
+    def inter_element_faces_on_plane(self, point: Vector, normal: Vector, ref: bool = True, eps: float | None = None) -> list[list[int]]:
         """Node numbers of the faces between two elements that lie on a plane.
 
         Parameters
@@ -315,16 +309,9 @@ def HULL(points: Numbers, volid: int, surfid: int, convex: CONVEX | None = None)
 
 @command("HEX", surids="surfids")
 def HEX(
-    nodes: Numbers,
-    i: int,
-    j: int,
-    k: int,
-    volid: int,
-    surfids: Integers,
-    dx: Numbers | None = None,
-    dy: Numbers | None = None,
-    dz: Numbers | None = None,
-) -> MESH:
+    nodes: Numbers, i: int, j: int, k: int, volid: int, surfids: Integers,
+    dx: Numbers | None = None, dy: Numbers | None = None, dz: Numbers | None = None,
+) -> MESH:  # fmt: skip
     """Return a hexahedral shape meshed with i x j x k elements.
 
     Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..solvers import siconos_process
 from ..solvers.siconos import SiconosSolver
 from ..solvers.siconos_library import SOLVERS
@@ -10,9 +12,7 @@ from .checks import command
 from .hints import Switch
 from .solvers import Solver, _count, _outcome, _stored, _switched
 
-
-def _solver(value, name: str) -> str:
-    return checks.choice(value, name, tuple(SOLVERS))
+_solver = partial(checks.choice, options=tuple(SOLVERS))
 
 
 class SICONOS_SOLVER(Solver):
@@ -38,13 +38,7 @@ class SICONOS_SOLVER(Solver):
     __slots__ = ()
 
     @command("SICONOS_SOLVER")
-    def __init__(
-        self,
-        epsilon: float = 1e-4,
-        maxiter: int = 1000,
-        verbose: Switch | None = None,
-        solver: str | None = None,
-    ) -> None:
+    def __init__(self, epsilon: float = 1e-4, maxiter: int = 1000, verbose: Switch | None = None, solver: str | None = None) -> None:
         self._solver = SiconosSolver(
             checks.positive(epsilon, "epsilon"),
             _count(maxiter, "maxiter"),

@@ -139,13 +139,9 @@ def PLANE(point: Vector, normal: Vector, size: float, thickness: float | None = 
 
 @command("TERRAIN")
 def TERRAIN(
-    heights: Sequence[Sequence[float]] | np.ndarray,
-    spacing: float | Vector,
-    corner: Vector = (0.0, 0.0),
-    depth: float | None = None,
-    volid: int = 0,
-    surfid: int = 0,
-) -> MESH:
+    heights: Sequence[Sequence[float]] | np.ndarray, spacing: float | Vector, corner: Vector = (0.0, 0.0), depth: float | None = None,
+    volid: int = 0, surfid: int = 0,
+) -> MESH:  # fmt: skip
     """Ground with hills: a mesh of wedges below a grid of heights.
 
     Parameters

@@ -18,6 +18,9 @@ from .hints import Member, Switch, T
 DIAGONAL_SOLVERS = tuple(DiagonalSolver.__members__)
 FAILURES = ("CONTINUE", "EXIT", "CALLBACK")
 _count = partial(checks.integer, minimum=1)
+_diagonal_solver = partial(checks.choice, options=DIAGONAL_SOLVERS)
+_linear_solver = partial(checks.choice, options=LINEAR_SOLVERS)
+_relative_delta = partial(checks.choice, options=tuple(RELATIVE_DELTAS))
 
 
 class Solver(Members):
@@ -91,10 +94,7 @@ def _recorded() -> Member[Any]:
         return list(self._solver.itershist) if self._solver.itershist else None
 
     def put(self, value):
-        if checks.switch(value, "itershist"):
-            self._solver.collect_iterations()
-        else:
-            self._solver.itershist = None
+        self._solver.itershist = [] if checks.switch(value, "itershist") else None
 
     return Member(get, put, doc="Iterations of all solutions since this member was set 'ON'; None when nothing was recorded.")
 
@@ -156,7 +156,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
             failure,
             None if diagepsilon is None else checks.positive(diagepsilon, "diagepsilon"),
             None if diagmaxiter is None else _count(diagmaxiter, "diagmaxiter"),
-            DIAGONAL_SOLVERS[0] if diagsolver is None else checks.choice(diagsolver, "diagsolver", DIAGONAL_SOLVERS),
+            DIAGONAL_SOLVERS[0] if diagsolver is None else _diagonal_solver(diagsolver, "diagsolver"),
             None if callback is None else lambda solver: callback(self, *arguments),
         )
         self._solver.notify = session.warn
@@ -170,33 +170,23 @@ class GAUSS_SEIDEL_SOLVER(Solver):
     meritval = _stored("meritval", checks.positive, "Merit at which iterations end.")
     diagepsilon = _stored("diagepsilon", checks.positive, "Accuracy of the diagonal block solver.")
     diagmaxiter = _stored("diagmaxiter", _count, "Bound of iterations of the diagonal block solver.")
-    diagsolver = _stored(
-        "diagsolver", lambda value, name: checks.choice(value, name, DIAGONAL_SOLVERS), "Diagonal block solver."
-    )
+    diagsolver = _stored("diagsolver", _diagonal_solver, "Diagonal block solver.")
 
     failure = _outcome("failure", str, "What happens when iterations do not converge.")
     error = _outcome("error", str, "'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED', of the last solution.")
     iters = _outcome("iters", int, "Iterations of the last solution.")
     rerhist = _outcome("rerhist", list, "Relative change of reactions in every iteration of the last solution.")
     merhist = _outcome("merhist", list, "Merit in every iteration of the last solution.")
-    @property
-    def reverse(self) -> str:
-        """'ON': every other sweep runs backwards."""
-        return checks.on_off(self._solver.reverse)
-
-    @reverse.setter
-    def reverse(self, value: Switch) -> None:
-        self._solver.reverse = checks.switch(value, "reverse")
-
+    reverse = _switched("reverse", "'ON': every other sweep runs backwards.")
     colouring = _stored(
         "colouring",
-        lambda value, name: checks.choice(value, name, COLOURINGS),
+        partial(checks.choice, options=COLOURINGS),
         "'ON': contacts are swept by colours, on all cores; 'OFF': in the order of their keys; 'AUTO': by their number.",
     )
 
     variant = _stored(
         "variant",
-        lambda value, name: checks.choice(value, name, VARIANTS),
+        partial(checks.choice, options=VARIANTS),
         "How several processes sweep together; it has no effect in one.",
     )
     innerloops = _stored("innerloops", _count, "Sweeps of each process between exchanges with the others; it has no effect in one process.")
@@ -236,14 +226,6 @@ def _relaxation(value, name: str) -> float:
     if not value > 0.0:
         raise BadValue(f"'{name}' must be above 0")
     return value
-
-
-def _linear_solver(value, name: str) -> str:
-    return checks.choice(value, name, LINEAR_SOLVERS)
-
-
-def _relative_delta(value, name: str) -> str:
-    return checks.choice(value, name, tuple(RELATIVE_DELTAS))
 
 
 class NEWTON_SOLVER(Solver):

@@ -129,11 +129,7 @@ def VORONOI(
 
 @command("MESH_SPLIT")
 def MESH_SPLIT(
-    mesh: MESH,
-    nodeset: Integers | None = None,
-    faceset: Sequence[Integers] | None = None,
-    surfid1: int = 0,
-    surfid2: int = 0,
+    mesh: MESH, nodeset: Integers | None = None, faceset: Sequence[Integers] | None = None, surfid1: int = 0, surfid2: int = 0
 ) -> list[MESH] | None:
     """Split a mesh along faces between its elements.
 
@@ -167,12 +163,7 @@ def MESH_SPLIT(
 
 
 @command("OVERLAPPING", **{"not": "not_"})
-def OVERLAPPING(
-    obstacles: Shape | Sequence[Shape],
-    shapes: Shape | Sequence[Shape],
-    not_: Literal["NOT"] | None = None,
-    gap: float = 0.0,
-) -> Parts:
+def OVERLAPPING(obstacles: Shape | Sequence[Shape], shapes: Shape | Sequence[Shape], not_: Literal["NOT"] | None = None, gap: float = 0.0) -> Parts:
     """Find the shapes that touch or overlap obstacles, or with 'NOT' the shapes that do not.
 
     Parameters

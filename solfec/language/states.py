@@ -62,10 +62,7 @@ def RIGID_TO_FEM(path: str, time: float, solfec: SOLFEC, subset: str | Sequence[
 
 @command("BODY_SWITCH")
 def BODY_SWITCH(
-    body: BODY,
-    kind: Literal["RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT"],
-    form: Literal["TL", "BC"] | None = None,
-    mesh: MESH | None = None,
+    body: BODY, kind: Literal["RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT"], form: Literal["TL", "BC"] | None = None, mesh: MESH | None = None
 ) -> float:
     """Make a body another kind of body, also during a run (from a CALLBACK), and keep its momenta.  Not in Solfec-1.0.
 

@@ -61,7 +61,7 @@ def TRANSLATE(shape: Shaped, vector: Vector) -> Shaped:
     Parameters
     ----------
     shape
-        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
+        See SCALE.
     vector : tuple of 3
 
     Returns
@@ -79,7 +79,7 @@ def ROTATE(shape: Shaped, point: Vector, vector: Vector, angle: float) -> Shaped
     Parameters
     ----------
     shape
-        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
+        See SCALE.
     point, vector : tuple of 3
         Point on the axis and its direction, not zero.
     angle : float

@@ -180,9 +180,7 @@ def DELETE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> None:
 
 @command("BYLABEL")
 def BYLABEL(
-    solfec: SOLFEC,
-    kind: Literal["SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY", "JOINT"],
-    label: str,
+    solfec: SOLFEC, kind: Literal["SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY", "JOINT"], label: str
 ) -> SURFACE_MATERIAL | BULK_MATERIAL | FIELD | BODY | JOINT | None:
     """Find a labelled object: the first one that has the label, or None.
 
@@ -279,11 +277,7 @@ def _part_at(body: BODY, point: Vector, name: str) -> int:
 
 @command("CONTACT_SPARSIFY")
 def CONTACT_SPARSIFY(
-    solfec: SOLFEC,
-    threshold: float = 0.01,
-    minarea: float = 0.0,
-    mindist: float | None = None,
-    symmetric: Switch | None = None,
+    solfec: SOLFEC, threshold: float = 0.01, minarea: float = 0.0, mindist: float | None = None, symmetric: Switch | None = None
 ) -> None:
     """Filter contact points (docs/language-running.md, CONTACT_SPARSIFY; docs/contact-points.md, Sparsification).
 

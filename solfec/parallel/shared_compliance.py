@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..kinds import BodyKind, Scheme
 from ..tables import ranges
+
+if TYPE_CHECKING:
+    from .part import Part
 
 UNREAD = np.eye(3)[:, :, None]  # diagonal block of rows on copies alone: nobody solves them here, but their laws are made
 
@@ -20,17 +24,13 @@ UNREAD = np.eye(3)[:, :, None]  # diagonal block of rows on copies alone: nobody
 class SharedCompliance:
     """Exchange about the implicit finite elements that a part holds, until it holds others.
 
-    Parameters
-    ----------
-    part : Part
-
     Attributes
     ----------
     arrangement : int
         That of the part.
     """
 
-    def __init__(self, part):
+    def __init__(self, part: Part):
         self._part, self.arrangement = part, part.arrangement
         self._solved = solved_by_owners(part.model.bodies)
         first, width = part.spans["velo"]

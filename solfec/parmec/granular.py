@@ -66,12 +66,9 @@ def GRANULAR(
 
 @command("OBSTACLE")
 def OBSTACLE(
-    triangles: Sequence[Sequence[float]],
-    color: int | list[int],
-    point: Vector | None = None,
-    linear: Callable | None = None,
-    angular: Callable | None = None,
-) -> None:
+    triangles: Sequence[Sequence[float]], color: int | list[int],
+    point: Vector | None = None, linear: Callable | None = None, angular: Callable | None = None,
+) -> None:  # fmt: skip
     """Create an obstacle of triangles, at rest or moving.
 
     Parameters

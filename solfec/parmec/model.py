@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..current import Current
 from ..kept_memory import keep_freed_memory
 from ..shapes.connected import components
 from .callbacks import Callbacks
@@ -285,19 +286,5 @@ class Model:
         self.joints.view("restraint")[:] = row[self.joints.view("particle")]
 
 
-_current: Model | None = None
-
-
-def current() -> Model:
-    """Return the model that commands build."""
-    global _current
-    if _current is None:
-        _current = Model()
-    return _current
-
-
-def begin(model: Model | None) -> Model | None:
-    """Make `model` the current one (None: an empty one); return the previous one."""
-    global _current
-    before, _current = _current, model
-    return before
+_models = Current(Model)
+current, begin = _models.get, _models.begin  # the model that commands build

@@ -30,6 +30,13 @@ def check_size(values: np.ndarray | tuple, name: str) -> None:
     raise ValueError(f"'{name}' must not exceed {LARGEST:g} in magnitude; item {row} does")
 
 
+def scaled(faces, factors: np.ndarray):
+    """Return a FaceSet or MeshTopology for vertices that are multiplied by `factors` (3,): turned round when the product is negative."""
+    if factors[0] * factors[1] * factors[2] < 0.0:
+        return faces.mirrored()
+    return faces if factors[0] == factors[1] == factors[2] else faces.renewed()
+
+
 def check_point(point: tuple | list, name: str) -> None:
     """Check a few numbers as `check_size` does, in a fifth of its time."""
     if not all([abs(x) <= LARGEST for x in point]):

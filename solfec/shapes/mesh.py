@@ -9,7 +9,7 @@ import numpy as np
 
 from ..element_types import BY_SIZE, ELEMENT_TYPES, sizes_in_words
 from ..errors import SolfecWarning
-from .coordinates import check_size, points_of
+from .coordinates import check_size, points_of, scaled
 from .identifiers import identifier
 from .mesh_topology import MeshTopology
 from .vectors import cross, determinants
@@ -113,10 +113,7 @@ class Mesh:
     def scale(self, factors: np.ndarray) -> None:
         """Multiply coordinates by `factors` (3,); elements are mirrored when the product is negative."""
         self.nodes *= factors
-        if factors[0] * factors[1] * factors[2] < 0.0:
-            self.topology = self.topology.mirrored()
-        elif not factors[0] == factors[1] == factors[2]:
-            self.topology = self.topology.renewed()
+        self.topology = scaled(self.topology, factors)
 
     def set_node(self, number: int, point) -> None:
         """Overwrite the coordinates of one node; `point` may hold None for coordinates to keep."""

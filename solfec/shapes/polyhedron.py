@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from ..errors import SolfecWarning
-from .coordinates import check_size
+from .coordinates import check_size, scaled
 from .identifiers import identifier
 from .vectors import cross
 
@@ -133,10 +133,7 @@ class Polyhedron:
     def scale(self, factors: np.ndarray) -> None:
         """Multiply coordinates by `factors` (3,); faces are turned round when the product is negative."""
         self.vertices *= factors
-        if factors[0] * factors[1] * factors[2] < 0.0:
-            self.face_set = self.face_set.mirrored()
-        elif not factors[0] == factors[1] == factors[2]:
-            self.face_set = self.face_set.renewed()
+        self.face_set = scaled(self.face_set, factors)
 
 
 def check_faces(vertices: np.ndarray, faces) -> None:

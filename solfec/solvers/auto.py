@@ -15,7 +15,7 @@ import numpy as np
 from ..kinds import ROW_FAMILIES, Cone
 from . import parameters
 from .constraint_solver import ConstraintSolver
-from .contact_problem import COUNTS, DIRECT, METHODS, ContactProblem, Islands, Method, iterations_of, methods_of
+from .contact_problem import COUNTS, DIRECT, METHODS, ContactProblem, Islands, Method, SolvedIslands
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
 from .gauss_seidel import PEELING, SUSPICIOUS, GaussSeidelSolver
@@ -40,7 +40,7 @@ NEWTON_MERIT, SMALLEST_MERIT, MOST_NEWTON = 1e-10, 1e-20, 1000  # of steps with 
 MOST_UPDATES = 20  # of linearised links and springs
 
 
-class AutoSolver(ConstraintSolver):
+class AutoSolver(SolvedIslands, ConstraintSolver):
     """Solve every island to a given residual, choosing among methods.
 
     Parameters
@@ -71,14 +71,11 @@ class AutoSolver(ConstraintSolver):
     """
 
     SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
-    OUTCOME = ("iters", "error", "_counts")
+    OUTCOME = ("iters", "error", "counts")
     rolling = True
     stored_form = -2  # factorisations need the blocks of W, unless there are too many of them
 
-    def __init__(
-        self, epsilon: float = 1e-6, maxiter: int = 1000, anderson: int = 5, method: Method = Method.AUTO,
-        split: bool = True,
-    ):
+    def __init__(self, epsilon: float = 1e-6, maxiter: int = 1000, anderson: int = 5, method: Method = Method.AUTO, split: bool = True):
         parameters.positive(epsilon=epsilon, maxiter=maxiter)
         if not anderson >= 0:
             raise ValueError(f"anderson must not be negative; got {anderson!r}")
@@ -88,25 +85,15 @@ class AutoSolver(ConstraintSolver):
         self.method = method
         self.iters = 0
         self.error = "OK"
-        self._counts = np.zeros((8, 0), np.int32)  # of the islands of the last solution (Islands.solve)
+        self.counts = np.zeros((8, 0), np.int32)  # of the islands of the last solution (Islands.solve)
         self._islands = Islands(split)
         self._reduced, self._lines = ReducedRows(), SpringLines()
         self._sweeps = GaussSeidelSolver(self.epsilon, max(self.maxiter, 1000))
 
     @property
-    def methods(self) -> dict[str, int]:
-        """Number of islands by the method that solved them."""
-        return methods_of(self._counts)
-
-    @property
-    def iterations(self) -> dict[str, int]:
-        """Largest numbers of iterations of each kind."""
-        return iterations_of(self._counts)
-
-    @property
     def islands(self) -> int:
         """Number of independent groups of constraints."""
-        return int(np.count_nonzero(self._counts[0] != DIRECT))
+        return int(np.count_nonzero(self.counts[0] != DIRECT))
 
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Compute reactions R and velocities U of assembled local dynamics, in `local.rows`.
@@ -140,7 +127,7 @@ class AutoSolver(ConstraintSolver):
         if report is None or not report.residual <= SUSPICIOUS:
             local.rows.R[:, : local.n] = start
             return None
-        self._counts = _all_rows("NEWTON", newton=iterations)
+        self.counts = _all_rows("NEWTON", newton=iterations)
         self.error = report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
         self.iters, report.iterations, report.solver = iterations, iterations, "AUTO"
         return report
@@ -168,8 +155,8 @@ class AutoSolver(ConstraintSolver):
             return None
         report = self._sweeps.conclude(local)
         local.others.measured(local, report)
-        self._counts = local.others.joined_columns(counts)
-        status, self.iters = self._islands.status_and_iterations(self._counts)
+        self.counts = local.others.joined_columns(counts)
+        status, self.iters = self._islands.status_and_iterations(self.counts)
         self.error = "OK" if status == "OK" and report.residual <= 2.0 * self.epsilon else "DIVERGED"
         report.iterations, report.error, report.status, report.solver = self.iters, math.nan, self.error, "AUTO"
         if status == "NO_SOLUTION":
@@ -196,7 +183,7 @@ class AutoSolver(ConstraintSolver):
             report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
         if report.cause == PEELING:  # which sends users to this solver
             report.cause = STIFF
-        self._counts = _all_rows("GAUSS_SEIDEL", sweeps=iterations)
+        self.counts = _all_rows("GAUSS_SEIDEL", sweeps=iterations)
         self.iters, self.error, report.iterations, report.solver = iterations, report.status, iterations, "AUTO"
         return report
 

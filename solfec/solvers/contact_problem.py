@@ -140,19 +140,25 @@ def status_and_iterations(counts: np.ndarray) -> tuple[str, int]:
     return STATUS[status], iterations
 
 
-def iterations_of(counts: np.ndarray) -> dict[str, int]:
-    """Return the largest numbers, over the islands, of sweeps, ADMM iterations, Newton, gradient and interior point steps, and alternations."""
-    return dict(zip(COUNTS, counts[2:].max(axis=1, initial=0).tolist(), strict=True))
+class SolvedIslands:
+    """Methods and iterations of a solution, from `counts` (8, islands) int32 of its islands (`Islands.solve`)."""
 
+    counts: np.ndarray
 
-def methods_of(counts: np.ndarray) -> dict[str, int]:
-    """Return the number of islands by the `Method` that solved them; 'NONE': the start was accurate enough."""
-    numbers = np.bincount(counts[0], minlength=len(METHODS)).tolist()
-    return {name: number for name, number in zip(METHODS, numbers, strict=True) if number}
+    @property
+    def iterations(self) -> dict[str, int]:
+        """Largest numbers, over the islands, of sweeps, ADMM iterations, Newton, gradient and interior point steps, and alternations."""
+        return dict(zip(COUNTS, self.counts[2:].max(axis=1, initial=0).tolist(), strict=True))
+
+    @property
+    def methods(self) -> dict[str, int]:
+        """Number of islands by the `Method` that solved them; 'NONE': the start was accurate enough."""
+        numbers = np.bincount(self.counts[0], minlength=len(METHODS)).tolist()
+        return {name: number for name, number in zip(METHODS, numbers, strict=True) if number}
 
 
 @dataclass
-class Solution:
+class Solution(SolvedIslands):
     """Reactions of a contact problem, their accuracy, and the methods and iterations that found them.
 
     Attributes
@@ -192,16 +198,6 @@ class Solution:
     def unsolved(self) -> int:
         """Number of those that were not solved."""
         return int((self.counts[1] > 0).sum())
-
-    @property
-    def iterations(self) -> dict[str, int]:
-        """Largest numbers of iterations, by their kinds."""
-        return iterations_of(self.counts)
-
-    @property
-    def methods(self) -> dict[str, int]:
-        """Number of islands by the method that solved them."""
-        return methods_of(self.counts)
 
 
 def solve(

@@ -95,7 +95,7 @@ class GaussSeidelSolver(ConstraintSolver):
     rerhist, merhist : list of float
         Relative change and merit after every sweep of the last solution.
     itershist : list of int or None
-        Sweeps of all solutions since `collect_iterations()`.
+        Sweeps of all solutions since it was set to an empty list; None: they are not recorded.
     notify : callable
         Receives warnings.
     """
@@ -169,10 +169,6 @@ class GaussSeidelSolver(ConstraintSolver):
     def merhist(self) -> list[float]:
         """Merit after every sweep of the last solution (zeros when it was not evaluated)."""
         return self._merits[: self.iters].tolist()
-
-    def collect_iterations(self) -> None:
-        """Start a new record of iteration counts in `itershist`."""
-        self.itershist = []
 
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.

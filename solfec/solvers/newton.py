@@ -82,7 +82,7 @@ class NewtonSolver(ConstraintSolver):
     merhist, mvhist : list
         Merit after every iteration of the last solution, and products with W so far.
     itershist : list of int or None
-        Iterations of all solutions since `collect_iterations()`.
+        Iterations of all solutions since it was set to an empty list; None: they are not recorded.
     """
 
     SETTINGS = (
@@ -158,10 +158,6 @@ class NewtonSolver(ConstraintSolver):
         super().take_outcome({name: found[name] for name in self.OUTCOME})
         self.make_room()
         self._settings.merits[: self.iters], self._settings.products[: self.iters] = found["merits"], found["products"]
-
-    def collect_iterations(self) -> None:
-        """Start a new record of iteration counts in `itershist`."""
-        self.itershist = []
 
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.

@@ -8,6 +8,7 @@ import os
 
 from ..errors import SolfecError
 
+MOST_PIXELS = 16384  # of a window or picture, in each direction
 LIBRARIES = "libegl1 libgl1 libgl1-mesa-dri"  # of Debian
 PACKAGES = {"OpenGL": "PyOpenGL", "glfw": "glfw", "imgui_bundle": "imgui-bundle", "PIL": "pillow"}  # module, package
 
@@ -35,6 +36,15 @@ def require() -> None:
             importlib.import_module(module)
         except ImportError as error:
             raise ViewerUnavailable(f"the viewer needs libraries of the system ({error}); on Debian: apt install {LIBRARIES}") from None
+
+
+def pixels(text: str) -> tuple[int, int] | None:
+    """Return width and height of 'WxH'; None if they are no size of a window."""
+    try:
+        width, height = (int(word) for word in text.lower().split("x"))
+    except ValueError:
+        return None
+    return (width, height) if 0 < width <= MOST_PIXELS and 0 < height <= MOST_PIXELS else None
 
 
 def require_display() -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import SolfecError
-from . import help_texts
 
 
 class MissingArgument(Exception):
@@ -60,7 +59,7 @@ def entry(name: str, menu: str, key: str = "", question: str = "", words: str = 
     """Put a function into the table; without `help` its docstring is the help."""
 
     def put(function):
-        COMMANDS[name] = Command(name, menu, key, function, question, words, optional, help or function.__doc__ or help_texts.of(name))
+        COMMANDS[name] = Command(name, menu, key, function, question, words, optional, help or function.__doc__)
         return function
 
     return put

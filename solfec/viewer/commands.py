@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -18,29 +19,44 @@ from .tools import chosen
 
 @entry("previous domain", "domain", "<")
 def _previous(app):
+    """Show the model before this one."""
     app.number = (app.number - 1) % len(app.views)
 
 
 @entry("next domain", "domain", ">")
 def _next(app):
+    """Show the next model."""
     app.number = (app.number + 1) % len(app.views)
 
 
 # -- render -------------------------------------------------------------------------------------------------
 
 
-def _tool(name: str, menu: str, key: str):
-    @entry(name, menu, key)
+def _tool(name: str, menu: str, key: str, help: str):
+    """Make a tool of the mouse; its command again leaves it."""
+
+    @entry(name, menu, key, help=help)
     def use(app):
         app.tool, app.points = ("" if app.tool == name else name), []
 
 
-for _name, _key in (("2D selection", "2"), ("3D selection", "3"), ("2D wireframe", "4"), ("3D wireframe", "5")):
-    _tool(_name, "render", _key)
+_tool("2D selection", "render", "2", "Draw a rectangle: bodies that are seen in it stay.")
+_tool("3D selection", "render", "3", "Draw a rectangle: bodies that are in it, seen or not, stay.")
+_tool("2D wireframe", "render", "4", "Draw a rectangle: bodies that are seen in it are drawn as edges, or filled again.")
+_tool("3D wireframe", "render", "5", "Draw a rectangle: bodies that are in it are drawn as edges, or filled again.")
+
+
+def _switch(name: str, menu: str, key: str, member: str, help: str) -> None:
+    """Make a command that turns a member of the application on and off."""
+
+    @entry(name, menu, key, help=help)
+    def switch(app):
+        setattr(app, member, not getattr(app, member))
 
 
 @entry("previous selection", "render", "p")
 def _previous_selection(app):
+    """Show what was shown before the last selection."""
     if app.selections:
         opacity = app.selections.pop()
         if len(opacity) == len(app.view.looks):
@@ -51,6 +67,7 @@ def _previous_selection(app):
 
 @entry("toggle bodies", "render", "b")
 def _toggle_bodies(app):
+    """Draw faces, or none."""
     app.view.renderer.filled = not app.view.renderer.filled
 
 
@@ -63,6 +80,7 @@ def _matching(app, label: str) -> set[int]:
 
 @entry("highlight by label", "tools", "K", "label (a regular expression):", "text")
 def _highlight(app, label):
+    """Tint the bodies whose labels match; a click of hide and the like on one acts on all."""
     app.view.highlight(_matching(app, label))
 
 
@@ -74,6 +92,7 @@ def _highlight_none(app):
 
 @entry("select by label", "tools", "k", "label (a regular expression):", "text")
 def _select_by_label(app, label):
+    """Show those bodies alone whose labels match."""
     app.select(_matching(app, label))
 
 
@@ -91,10 +110,10 @@ def _extents(app, low, high=None):
         app.view.set_range(number(low, "number"), number(high, "number"))
 
 
-def _tool_or_words(name: str, menu: str, key: str, act: Callable):
+def _tool_or_words(name: str, menu: str, key: str, act: Callable, help: str):
     """Make a tool for clicks; with words it applies at once to the bodies with these labels or numbers."""
 
-    @entry(name, menu, key, "label or number; without one the mouse clicks:", "text", True)
+    @entry(name, menu, key, "label or number; without one the mouse clicks:", "text", True, help)
     def use(app, label=None):
         if label is None:
             app.tool, app.points = ("" if app.tool == name else name), []
@@ -109,17 +128,19 @@ def _fade(app, bodies):
     view.refresh()
 
 
-_tool_or_words("toggle transparent", "tools", "t", _fade)
+_tool_or_words("toggle transparent", "tools", "t", _fade, "Click bodies that become transparent, or whole again.")
 
 
 @entry("transparent all", "tools", "T")
 def _transparent_all(app):
+    """Make all bodies transparent."""
     app.view.looks[app.view.looks[:, 3] != 0.0, 3] = 0.35
     app.view.refresh()
 
 
 @entry("transparent none", "tools", "n")
 def _transparent_none(app):
+    """Make no body transparent."""
     app.view.looks[app.view.looks[:, 3] != 0.0, 3] = 1.0
     app.view.refresh()
 
@@ -154,10 +175,11 @@ def _remove_cut(app, which):
 
 @entry("clear cuts", "tools", "s")
 def _clear_cuts(app):
+    """Take all cuts away."""
     app.view.clear_cuts()
 
 
-_tool_or_words("hide", "tools", "h", lambda app, bodies: app.view.set_opacity(bodies, 0.0))
+_tool_or_words("hide", "tools", "h", lambda app, bodies: app.view.set_opacity(bodies, 0.0), "Click bodies that are hidden.")
 
 
 def _rough(app, bodies):
@@ -165,7 +187,7 @@ def _rough(app, bodies):
     app.view.draw_lines()
 
 
-_tool_or_words("toggle rough mesh", "tools", "r", _rough)
+_tool_or_words("toggle rough mesh", "tools", "r", _rough, "Click bodies whose elements are drawn, or no more.")
 
 
 @entry("hide body", "", "", "number:")
@@ -202,6 +224,7 @@ def _rectangle(app, left, top, right, bottom):
 
 @entry("show all", "tools", "a")
 def _show_all(app):
+    """Show all bodies."""
     app.selections = []
     app.view.set_opacity(None, 1.0)
 
@@ -217,14 +240,8 @@ def _step_result(app, by: int) -> None:
             continue
 
 
-@entry("next result", "tools", "+")
-def _next_result(app):
-    _step_result(app, 1)
-
-
-@entry("previous result", "tools", "-")
-def _previous_result(app):
-    _step_result(app, -1)
+entry("next result", "tools", "+", help="Show the next result.")(partial(_step_result, by=1))
+entry("previous result", "tools", "-", help="Show the result before.")(partial(_step_result, by=-1))
 
 
 @entry("bigger arrows", "tools", "]")
@@ -247,39 +264,39 @@ def _smaller(app):
     app.view.renderer.arrow_scale = max(app.view.renderer.arrow_scale / 1.25, 0.01)
 
 
-@entry("toggle output path", "tools", "o")
-def _path(app):
-    app.path_shown = not app.path_shown
-
-
-for _name, _key in (("point coordinates", "x"), ("points distance", "d"), ("points angle", "g"), ("trackball center", "L")):
-    _tool(_name, "tools", _key)
+_switch("toggle output path", "tools", "o", "path_shown", "Write the path of the results in the top line.")
+_tool("point coordinates", "tools", "x", "Click a point: its coordinates are told and printed.")
+_tool("points distance", "tools", "d", "Click two points: their distance is told and printed.")
+_tool("points angle", "tools", "g", "Click three points: the angle at the second is told and printed.")
+_tool("trackball center", "tools", "L", "Click the point about which the scene turns.")
 
 
 @entry("wireframe all", "tools", "w")
 def _wire(app):
+    """Draw all bodies as edges."""
     app.view.looks[app.view.looks[:, 3] != 0.0, 3] = -1.0
     app.view.refresh()
 
 
 @entry("wireframe none", "tools", "W")
 def _no_wire(app):
+    """Draw no body as edges."""
     app.view.looks[app.view.looks[:, 3] < 0.0, 3] = 1.0
     app.view.refresh()
 
 
-@entry("legends on/off", "tools", "l")
-def _legends(app):
-    app.legend_shown = not app.legend_shown
+_switch("legends on/off", "tools", "l", "legend_shown", "Show legend and axes, or none.")
 
 
 @entry("lighting on/off", "tools", "m")
 def _lighting(app):
+    """Shade faces by light, or show plain colours."""
     app.view.renderer.lighting = 0 if app.view.renderer.lighting else 2
 
 
 @entry("colours", "tools", "", "colour map: viridis, cividis, terrain, diverging or classic")
 def _colours(app, name):
+    """Choose the colour map."""
     app.view.set_colours(name)
 
 
@@ -288,36 +305,43 @@ def _colours(app, name):
 
 @entry("run/stop", "analysis", "RETURN")
 def _run(app):
+    """Run the model or play the frames; again: stop."""
     app.play()
 
 
 @entry("step", "analysis", "SPACE")
 def _step(app):
+    """Make one step, or show the next frame."""
     app.step()
 
 
 @entry("seek to", "analysis", "UP", "time:")
 def _seek(app, moment):
+    """Show the frame that is nearest to a time."""
     app.seek_time(number(moment, "time"))
 
 
 @entry("frame", "analysis", "", "number of the frame:")
 def _frame(app, frame):
+    """Show a frame by its number."""
     app.seek(number(frame, "frame", int))
 
 
 @entry("forward", "analysis", "RIGHT")
 def _forward(app):
+    """Go on by some frames."""
     app.seek(min(app.source.frame + app.skip, len(app.source.times) - 1))
 
 
 @entry("backward", "analysis", "LEFT")
 def _backward(app):
+    """Go back by some frames."""
     app.seek(max(app.source.frame - app.skip, 0))
 
 
 @entry("skip", "analysis", "DOWN", "frames that forward and backward go:")
 def _skip(app, count):
+    """Set how many frames forward and backward go."""
     count = number(count, "number of frames", int)
     if count < 1:
         raise SolfecError(f"forward and backward go by one frame at least, not {count}")
@@ -339,10 +363,7 @@ def _speed(app, factor):
     app.restart_clock()
 
 
-@entry("loop on/off", "analysis")
-def _loop(app):
-    """Play the frames again and again."""
-    app.looping = not app.looping
+_switch("loop on/off", "analysis", "", "looping", "Play the frames again and again.")
 
 
 @entry("run until", "analysis", "", "time:")
@@ -368,15 +389,14 @@ def _stop(app):
 
 @entry("follow last frame", "analysis")
 def _follow(app):
+    """Show new frames of a run that another process computes."""
     app.following = not app.following
     if app.following:
         app.seek(-1)
 
 
 def _panel(name: str, menu: str, help: str) -> None:
-    @entry(f"{name} on/off", menu, help=help)
-    def switch(app):
-        setattr(app, f"{name}_shown", not getattr(app, f"{name}_shown"))
+    _switch(f"{name} on/off", menu, "", f"{name}_shown", help)
 
 
 _panel("energies", "analysis", "Plot energies over time.")
@@ -409,11 +429,12 @@ def _clear_plots(app):
 
 @entry("result", "", "", "name of the result:", "text")
 def _result(app, name):
+    """Colour by a result."""
     app.view.show("" if name == "none" else name)
 
 
 def _result_entry(name: str, menu: str) -> None:
-    @entry(f"show {name}", menu)
+    @entry(f"show {name}", menu, help="Show bodies in the colours of their kinds." if name == "plain" else f"Show {name}.")
     def show(app):
         app.view.show("" if name == "plain" else name)
 
@@ -430,16 +451,18 @@ for _group, _names in (
 
 @entry("perspective/ortho", "view")
 def _ortho(app):
+    """Draw in perspective, or in parallel projection."""
     app.view.camera.ortho = not app.view.camera.ortho
 
 
 @entry("outline/fill", "view")
 def _outline(app):
+    """Draw edges, or none."""
     app.view.renderer.edges = not app.view.renderer.edges
 
 
 def _view_entry(name: str) -> None:
-    @entry(name, "view")
+    @entry(name, "view", help=f"Look from the {name}.")
     def look(app):
         app.view.look(name)
         app.view.fit(app.size[0] / app.size[1], near=True)
@@ -451,19 +474,21 @@ for _name in VIEWS:
 
 @entry("look", "", "", "azimuth,elevation:")
 def _look(app, words):
+    """Look from azimuth and elevation in degrees."""
     app.view.look(words)
 
 
 @entry("fit", "view")
 def _fit(app):
+    """See all bodies that are not hidden."""
     app.view.fit(app.size[0] / app.size[1])
 
 
 # -- export, help, quit -------------------------------------------------------------------------------------
 
 
-def _export(ending: str) -> None:
-    @entry(ending, "export", "", "name of the file:", "text")
+def _export(ending: str, help: str) -> None:
+    @entry(ending, "export", "", "name of the file:", "text", help=help)
     def save(app, path):
         from .pictures import picture
         from .pictures import save as write
@@ -479,8 +504,10 @@ def _export(ending: str) -> None:
         app.message = f"written: {path}"
 
 
-for _name in ("PNG", "BMP", "PDF", "EPS"):
-    _export(_name)
+for _ending in ("PNG", "BMP"):
+    _export(_ending, "Write a picture.")
+for _ending in ("PDF", "EPS"):
+    _export(_ending, "Write a picture with legend and words as vectors.")
 
 
 @entry("picture scale", "export", "", "1 to 8 times the pixels of the window:")
@@ -492,10 +519,7 @@ def _scale(app, factor):
     app.picture_scale = factor
 
 
-@entry("transparent background on/off", "export")
-def _clear_background(app):
-    """Write PNG pictures without the white background."""
-    app.picture_clear = not app.picture_clear
+_switch("transparent background on/off", "export", "", "picture_clear", "Write PNG pictures without the white background.")
 
 
 @entry("AVI START/STOP", "export", "", "name of the movie (.avi, .mp4, .gif); without one a recording stops:", "text", True)
@@ -519,10 +543,7 @@ def _page(app, path):
     app.message = f"written: {path}"
 
 
-
-@entry("help", "help", "F1")
-def _help(app):
-    app.help_shown = not app.help_shown
+_switch("help", "help", "F1", "help_shown", "Show all keys.")
 
 
 @entry("font size", "help", "", "pixels:")
@@ -550,6 +571,7 @@ def _copy(app):
 
 @entry("leave tool", "", "ESC")
 def _leave(app):
+    """Leave the tool of the mouse; without one switch the legend off."""
     if app.tool:
         app.tool, app.points = "", []
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from imgui_bundle import imgui
 
@@ -10,6 +12,9 @@ from .commands import COMMANDS
 from .drag import Drag, cut_handle_at
 from .panels import Panels
 from .tools import RECTANGLES
+
+if TYPE_CHECKING:
+    from .application import Application
 
 BARE = (
     imgui.WindowFlags_.no_title_bar | imgui.WindowFlags_.no_resize | imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_saved_settings
@@ -31,10 +36,6 @@ BLACK = imgui.IM_COL32(0, 0, 0, 255)
 class Interface:
     """The interface, drawn once per picture.
 
-    Parameters
-    ----------
-    application : Application
-
     Attributes
     ----------
     places : dict
@@ -43,7 +44,7 @@ class Interface:
         Question of the dialog.
     """
 
-    def __init__(self, application):
+    def __init__(self, application: Application):
         self.app, self.question, self.answer, self.places = application, None, "", {}
         self._corner, self._palette, self._sought = None, None, ""
         self._opening, self._pointer, self._held = "", None, (False, False)

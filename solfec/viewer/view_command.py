@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from ..errors import NotBuiltYet, SolfecError
-from . import ViewerUnavailable, require
+from . import ViewerUnavailable, pixels, require
 
 HELP = """\
 Shows stored results in a window; with --screenshot it writes a picture instead and needs no display. Nothing in the directory of the results
@@ -15,18 +15,14 @@ is executed.
   solfec view out/arch
   solfec view out/arch --screenshot arch.png --time 0.5 --result mises --look front
 """
-MOST = 16384  # pixels each way
 
 
 def size(text: str) -> tuple[int, int]:
     """Read width and height from 'WxH'."""
-    try:
-        width, height = (int(word) for word in text.lower().split("x"))
-    except ValueError:
-        width = height = 0
-    if not (0 < width <= MOST and 0 < height <= MOST):
+    found = pixels(text)
+    if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size; 800x600 is one")
-    return width, height
+    return found
 
 
 def limits(text: str) -> tuple[float, float]:

@@ -58,16 +58,6 @@ def test_cantilever_follows_reference_trajectory(case):
     assert number > 400
 
 
-@pytest.mark.parametrize("form", [Form.TL, Form.BC])
-def test_gravity_does_not_deform(form):
-    model = ElementModel()
-    model.add(block((2, 2, 2)), form=form)
-    model.loads.set_gravity((0.0, 0.0, -9.81))
-    model.initialise().run(1e-4, 100)
-    assert np.abs(model.conf() - np.array([[0], [0], [-0.5 * 9.81 * 1e-2**2]])).max() < 1e-14
-    assert model.energy(Energy.INTERNAL) < 1e-20 * model.energy(Energy.KINETIC)
-
-
 def test_critical_step_of_a_unit_hexahedron():
     model = ElementModel()
     model.add(block((1, 1, 1)))

@@ -15,9 +15,15 @@ OBLIQUE = PARTICLE + (
 )
 
 
+def oblique(step: float, parmec_step: float, **options) -> Scene:
+    """A scene without gravity, whose cube moves and turns in a new model of the engine."""
+    model.begin(None)
+    return Scene(OBLIQUE, step=step, parmec_step=parmec_step, gravity=0.0, velocity=((1, 2, 3), (0.5, 1, 0.2)), **options)
+
+
 @pytest.mark.parametrize("options", [{}, {"average_forces": "ON"}, {"resynchronise": "ON", "average_forces": "ON"}])
 def test_the_impulse_of_the_engine_is_the_change_of_momentum(options):
-    scene = Scene(OBLIQUE, step=1 / 256, parmec_step=1 / 2000, gravity=0.0, velocity=((1, 2, 3), (0.5, 1, 0.2)), **options)
+    scene = oblique(1 / 256, 1 / 2000, **options)
     start = np.array(scene.body.velo[3:])
     scene.run(0.5)
     change = scene.body.mass * (np.array(scene.body.velo[3:]) - start)
@@ -30,8 +36,7 @@ def test_momentum_of_both_models_is_kept_where_forces_are_averaged():
     """Averaged, all that the engine's forces give to the particles arrives at the bodies, a step later; those of its first half step act twice as long."""
     balance = {}
     for averages in ("ON", "OFF"):
-        model.begin(None)
-        scene = Scene(OBLIQUE, step=1 / 256, parmec_step=1 / 2000, gravity=0.0, velocity=((1, 2, 3), (0.5, 1, 0.2)), average_forces=averages)
+        scene = oblique(1 / 256, 1 / 2000, average_forces=averages)
         scene.run(1 / 256)
         first = np.array(scene.hybrid.exchange["impulse"])
         scene.run(0.5 - 1 / 256)
@@ -80,8 +85,7 @@ def test_resynchronised_particles_are_where_their_bodies_are():
     """Somebody moves a particle: without re-synchronisation it stays apart."""
     apart = {}
     for switch in ("ON", "OFF"):
-        model.begin(None)
-        scene = Scene(OBLIQUE, step=1 / 64, parmec_step=1 / 512, gravity=0.0, velocity=((1, 2, 3), (0.5, 1, 0.2)), resynchronise=switch)
+        scene = oblique(1 / 64, 1 / 512, resynchronise=switch)
         scene.run(1 / 64)
         scene.explicit.particles.position[0, 0] += 0.1
         scene.explicit.particles.rotation[:, :, 0] = np.eye(3)

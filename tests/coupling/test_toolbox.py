@@ -132,6 +132,12 @@ def test_error_in_a_solver_breaks_the_model_off():
         s.RUN(solfec, s.AUTO_SOLVER(), 1e-3)
 
 
+def assert_refused(role, buffer, words):
+    """Pushing a buffer into a role raises an error with these words."""
+    with pytest.raises(SolfecError, match=words):
+        role.push(buffer)
+
+
 def test_state_travels_through_the_buffer():
     one, other = stack(), stack()
     s.RUN(one, s.AUTO_SOLVER(), 0.05)
@@ -143,14 +149,11 @@ def test_state_travels_through_the_buffer():
     for mine, theirs in zip(state(one)[:2], state(other)[:2], strict=True):
         np.testing.assert_allclose(theirs, mine, rtol=0, atol=1e-14)
     buffer.bodies.rotation[1] *= 1.1
-    with pytest.raises(SolfecError, match="'rotation' of body 2 .*is no rotation"):
-        second.modeler.push(buffer)
+    assert_refused(second.modeler, buffer, "'rotation' of body 2 .*is no rotation")
     buffer.bodies.velocity[2, 0] = np.nan
-    with pytest.raises(SolfecError, match="'velocity' of body 3"):
-        second.modeler.push(buffer)
+    assert_refused(second.modeler, buffer, "'velocity' of body 3")
     buffer.bodies.id[0] = 99
-    with pytest.raises(SolfecError, match="bodies \\[99, "):
-        second.modeler.push(buffer)
+    assert_refused(second.modeler, buffer, "bodies \\[99, ")
 
 
 def test_objects_take_another_model_in_mid_run_with_their_momentum():

@@ -12,6 +12,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from forks import fork
 from unit_cube import CUBE
 
 import solfec as s
@@ -254,22 +255,18 @@ def test_results_whose_directory_is_renamed_in_mid_run_are_written_on():
 
 def forked(action) -> int:
     """Status of a process that is forked, does something and leaves as usual."""
-    child = os.fork()
-    if child == 0:
-        status = 70
+
+    def act() -> int:
         try:
-            with open(os.devnull, "w") as nowhere:
-                os.dup2(nowhere.fileno(), 2)
             signal.alarm(60)
             action()
             session.current().close()
             gc.collect()
-            status = 0
+            return 0
         except SolfecError as error:
-            status = 3 if "forked from" in str(error) else 4
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            return 3 if "forked from" in str(error) else 4
+
+    return os.waitstatus_to_exitcode(os.waitpid(fork(act, 2), 0)[1])
 
 
 def test_a_forked_process_leaves_the_results_and_the_journal_of_its_parent_alone():

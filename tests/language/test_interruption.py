@@ -45,19 +45,21 @@ def start(tmp_path, interval=1e6, limit=None):
     )
 
 
-def wait_for_first_frame(process, tmp_path):
+def running(tmp_path):
+    """Start an endless run, and wait for its first frame."""
+    process = start(tmp_path)
     assert process.stdout.readline() == "ready\n", process.stderr.read()
     deadline = time.monotonic() + 30
     while not (tmp_path / "out/endless/endless.h5").exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     time.sleep(0.2)
+    return process
 
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_signal_finishes_the_step_writes_the_frame_and_gives_its_status(tmp_path, number, status):
-    process = start(tmp_path)
-    wait_for_first_frame(process, tmp_path)
+    process = running(tmp_path)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == status, err
@@ -67,8 +69,7 @@ def test_signal_finishes_the_step_writes_the_frame_and_gives_its_status(tmp_path
 
 
 def test_stop_file_ends_the_run_normally_and_is_used_up(tmp_path):
-    process = start(tmp_path)
-    wait_for_first_frame(process, tmp_path)
+    process = running(tmp_path)
     (tmp_path / "out/endless/STOP").touch()
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
@@ -121,8 +122,7 @@ def test_a_run_outlives_the_readers_of_what_its_input_prints(tmp_path):
 
 
 def test_a_stop_that_cannot_be_removed_stops_once_and_is_named_the_next_time(tmp_path):
-    process = start(tmp_path)
-    wait_for_first_frame(process, tmp_path)
+    process = running(tmp_path)
     (tmp_path / "out/endless/STOP").mkdir()
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err

@@ -56,7 +56,7 @@ def detect(model):
 
 
 def block_on_block(seed, gap, option, step=1e-9, turned=True):
-    """Two rectangles that overlap in part, one above the other by `gap`, in a random placement."""
+    """Contacts of two rectangles that overlap in part, one above the other by `gap`, in a random placement: model, constraints, shared area."""
     random = np.random.default_rng(seed)
     rotation = turn(random.normal(size=3)) if turned else np.eye(3)
     at = Placement(rotation, random.normal(size=3))
@@ -71,7 +71,7 @@ def block_on_block(seed, gap, option, step=1e-9, turned=True):
     model.box((-upper[0], -upper[1], 0), (upper[0], upper[1], 0.1))
     model.at = outer
     shared = clipped(rectangle(shift, upper, angle), rectangle((0, 0), lower, 0.0))
-    return model, shared
+    return model, detect(model), shared
 
 
 def sides(table, row, model):
@@ -83,8 +83,7 @@ def sides(table, row, model):
 @given(seed=SEEDS)
 @examples(6)
 def test_one_point_is_the_centroid_of_the_area_that_rectangles_share(option, gap, seed):
-    model, shared = block_on_block(seed, gap, option)
-    table = detect(model)
+    model, table, shared = block_on_block(seed, gap, option)
     area, centroid = area_and_centroid(shared)
     assert table.n == 1
     normal = model.at.rotation @ np.array([0, 0, sides(table, 0, model)])
@@ -103,8 +102,7 @@ def test_one_point_is_the_centroid_of_the_area_that_rectangles_share(option, gap
 @given(seed=SEEDS)
 @examples(8)
 def test_points_of_a_patch_are_corners_of_the_shared_area(option, gap, seed):
-    model, shared = block_on_block(seed, gap, option)
-    table = detect(model)
+    model, table, shared = block_on_block(seed, gap, option)
     assert 3 <= table.n <= min(4, len(shared))
     points = (model.at.rotation.T @ (table.view("point") - model.at.origin[:, None])).T
     for k, point in enumerate(points):

@@ -17,6 +17,21 @@ from solfec.time_step import CLOCKS
 
 ROOT = Path(__file__).parent.parent.parent
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
+BOX = """
+corners = [(0,0,0), (1,0,0), (1,1,0), (0,1,0), (0,0,1), (1,0,1), (1,1,1), (0,1,1)]
+def box (low, size, surface = 1):
+  return HULL ([tuple (low[k] + size[k] * c[k] for k in range (3)) for c in corners], surface, surface)
+"""  # for inputs
+
+
+def sweeps(maxiter: int) -> str:
+    """Lines of an input of one `solfec`: bodies go to other processes early, and sweeps are by colours."""
+    return f"""
+IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 3)
+solver = GAUSS_SEIDEL_SOLVER (1E-4, {maxiter})
+solver.colouring = 'ON'
+OUTPUT (solfec, 0.01)
+"""
 
 
 class Together:

@@ -255,7 +255,7 @@ def test_solvers_tell_all_processes_what_they_have_found():
 
     def outcome(world):
         auto, newton = AutoSolver(), NewtonSolver()
-        newton.collect_iterations()
+        newton.itershist = []
         for solver in (auto, newton):
             run = Divided(copies[world.rank], world, solver, Balance(), NOTHING)
             for _ in range(3):

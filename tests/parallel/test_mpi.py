@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import differences, frames_of, needs_mpi, run, start
+from processes import differences, frames_of, needs_mpi, run, start, sweeps
 
 pytestmark = pytest.mark.usefixtures("mpi")
 
@@ -27,22 +27,14 @@ for k in range (2):
       ball = BODY (solfec, 'RIGID', SPHERE ((-1.2+0.62*i+0.05*k, -1.2+0.62*j-0.04*k, 0.301+0.61*k), 0.3, 2, 2), bulk)
       INITIAL_VELOCITY (ball, (1.0 - i, 2.0 - j, 0), (0, 0, 3))
 GRAVITY (solfec, (0, 0, -10))
-IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 3)
-solver = GAUSS_SEIDEL_SOLVER (1E-4, 200)
-solver.colouring = 'ON'
-OUTPUT (solfec, 0.01)
-"""
+""" + sweeps(200)
 SCENE = f"""
 import sys
 sys.path.insert (0, {str(Path(__file__).parent)!r})
 import breaking, deformable, jointed
 jointed.Scene.path = 'out/heap'
 solfec = %s ().solfec
-IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 3)
-solver = GAUSS_SEIDEL_SOLVER (1E-4, 50)
-solver.colouring = 'ON'
-OUTPUT (solfec, 0.01)
-"""
+""" + sweeps(50)
 RUN = """
 RUN (solfec, solver, 0.06)
 moved = sum (HERE (solfec, body) for body in solfec.bodies)

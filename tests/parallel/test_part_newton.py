@@ -13,7 +13,7 @@ sys.path.append(str(ROOT / "benchmarks"))  # behind this folder, which has a mod
 
 import models  # noqa: E402
 from courses import NOTHING  # noqa: E402
-from processes import frames_of, needs_mpi, run, spmd  # noqa: E402
+from processes import BOX, frames_of, needs_mpi, run, spmd  # noqa: E402
 
 from solfec.divided import Divided  # noqa: E402
 from solfec.parallel import part_newton  # noqa: E402
@@ -102,15 +102,12 @@ def test_a_step_without_fall_back_says_that_it_is_not_solved():
         assert report.status == solver.error == "DIVERGED" and solver.iters == 2 and solver.fallback == 0
 
 
-SLABS = """
+SLABS = BOX + """
 from solfec.parallel import part_newton
 part_newton.SHARED_FROM = 0
 solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/slabs')
 SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.3)
 bulk = BULK_MATERIAL (solfec, model = 'KIRCHHOFF', young = 1E9, poisson = 0.3, density = 1E3)
-corners = [(0,0,0), (1,0,0), (1,1,0), (0,1,0), (0,0,1), (1,0,1), (1,1,1), (0,1,1)]
-def box (low, size):
-  return HULL ([tuple (low[k] + size[k] * c[k] for k in range (3)) for c in corners], 1, 1)
 BODY (solfec, 'OBSTACLE', box ((-1, -1, -1), (8, 4, 1)), bulk)
 for i in range (6):
   for k in range (3):  # bricks in bond, which touch four others each

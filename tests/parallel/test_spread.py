@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from processes import differences, frames_of, needs_mpi, run, spmd
+from processes import BOX, differences, frames_of, needs_mpi, run, spmd, sweeps
 from test_mpi import run_serially
 
 from solfec.errors import SolfecError
 from solfec.parallel.numbering import agreed
 
-SCENE = """
+SCENE = BOX + """
 from solfec import divided, spread_frames
 divided.MANY_KEYS, spread_frames.BODIES, spread_frames.CONTACTS, spread_frames.EVERY = 3, 5, 4, 2  # as in large models
 how = %r
@@ -16,9 +16,6 @@ solfec = SOLFEC ('DYNAMIC', 2E-3, 'out/heap')
 solfec.spread = 'ON'
 SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.3)
 bulk = BULK_MATERIAL (solfec, model = 'KIRCHHOFF', young = 1E9, poisson = 0.3, density = 1E3)
-corners = [(0,0,0), (1,0,0), (1,1,0), (0,1,0), (0,0,1), (1,0,1), (1,1,1), (0,1,1)]
-def box (low, size):
-  return HULL ([tuple (low[k] + size[k] * c[k] for k in range (3)) for c in corners], 1, 1)
 BODY (solfec, 'OBSTACLE', box ((-3,-3,-1), (6,6,1)), bulk)
 def mine (n):
   return how == 'all' or RANK () == (0 if how == 'zero' else n * NCPU () // 18)
@@ -37,11 +34,7 @@ for n in range (18):
 BODY (solfec, 'RIGID', box ((2,2,0.01), (0.5,0.5,0.5)), bulk, label = 'crate')
 step = BODY (solfec, 'OBSTACLE', box ((2.6,2.6,0), (0.2,0.2,0.2)), bulk) if mine (0) else None
 GRAVITY (solfec, (0, 0, -10))
-IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 3)
-solver = GAUSS_SEIDEL_SOLVER (1E-4, 300)
-solver.colouring = 'ON'
-OUTPUT (solfec, 0.01)
-"""
+""" + sweeps(300)
 RUNS = """
 RUN (solfec, solver, 0.06)
 for number, ball in made:
@@ -134,15 +127,12 @@ def test_a_spread_run_is_continued(tmp_path, how):
     assert [name for name in differing if name.startswith(("frames/bod", "frames/con", "frames/vel"))] == [], differing
 
 
-WALL = """
+WALL = BOX + """
 solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/wall', contacts = 'MANIFOLD')
 solfec.spread = 'ON'
 SURFACE_MATERIAL (solfec, friction = 0.3)
 SURFACE_MATERIAL (solfec, 5, 5, model = 'COHESIVE', ft = 3E4, Gf = 5.0, friction = 0.5)
 bulk = BULK_MATERIAL (solfec, model = 'KIRCHHOFF', young = 1E9, poisson = 0.3, density = 1E3)
-corners = [(0,0,0), (1,0,0), (1,1,0), (0,1,0), (0,0,1), (1,0,1), (1,1,1), (0,1,1)]
-def box (low, size, surface = 1):
-  return HULL ([tuple (low[k] + size[k] * c[k] for k in range (3)) for c in corners], surface, surface)
 BODY (solfec, 'OBSTACLE', box ((-3, -3, -1), (8, 6, 1)), bulk)
 for i in range (3):
   for j in range (4):

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from forks import fork
 from test_restart_bits import assert_equal, frames_of, solfec
 
 from solfec import _kernels, cli, results
@@ -21,16 +22,7 @@ STEPS = 120
 
 def start(steps: int, model: Path = MODEL) -> int:
     """Continue a model in a process of its own; its identifier."""
-    process = os.fork()
-    if process == 0:
-        status = 70
-        try:
-            with open(os.devnull, "w") as nowhere:
-                os.dup2(nowhere.fileno(), 1)
-            status = cli.main(["-c", str(model), str(steps)])
-        finally:
-            os._exit(status)
-    return process
+    return fork(lambda: cli.main(["-c", str(model), str(steps)]), 1)
 
 
 def frames_so_far() -> int:

@@ -17,7 +17,7 @@ from solfec.fractures import Fractures
 from solfec.joints import Joints
 from solfec.lives import Lives
 from solfec.motion_hooks import Hooks
-from solfec.results import layout
+from solfec.results import ResultsWriter, layout
 from solfec.sleeping import Sleeping
 
 KINDS = (BodyKind.OBSTACLE, BodyKind.RIGID, BodyKind.PSEUDO_RIGID)
@@ -188,3 +188,13 @@ def ball() -> ShapePrimitives:
         face_ptr=np.zeros(2, i4), face_count=np.zeros(2, i4), outer_count=np.zeros(2, i4),
         adjacency=np.array([1, 0], i4), adjacent_ptr=np.arange(2, dtype=i4), adjacent_count=np.ones(2, i4),
     )  # fmt: skip
+
+
+def write_frames(path, count: int) -> StandIn:
+    """Write so many frames of a model that advances; return it."""
+    domain = StandIn()
+    with ResultsWriter.create(str(path)) as writer:
+        for _ in range(count):
+            writer.write_frame(domain)
+            domain.advance()
+    return domain

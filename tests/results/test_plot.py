@@ -3,17 +3,11 @@
 import subprocess
 import sys
 
-from standin import StandIn
-
-from solfec.results import ResultsWriter
+from standin import write_frames
 
 
 def test_the_module_draws_a_picture_beside_the_results_and_prints_its_path(tmp_path):
-    domain = StandIn()
-    with ResultsWriter.create(str(tmp_path / "run")) as writer:
-        for _ in range(12):
-            writer.write_frame(domain)
-            domain.advance()
+    write_frames(tmp_path / "run", 12)
     command = [sys.executable, "-m", "solfec.results.plot", str(tmp_path / "run")]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
     picture = tmp_path / "run" / "histories.png"

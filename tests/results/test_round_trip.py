@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 from numpy.lib import recfunctions
-from standin import StandIn
+from standin import StandIn, write_frames
 
 from solfec.errors import SolfecError
 from solfec.results import ResultsReader, ResultsWriter, layout
@@ -84,11 +84,7 @@ def test_a_continued_file_equals_one_written_in_one_go(tmp_path):
 
 
 def test_frames_with_the_same_bodies_share_one_list(tmp_path):
-    domain = StandIn()
-    with ResultsWriter.create(str(tmp_path / "run")) as writer:
-        for _ in range(10):
-            writer.write_frame(domain)
-            domain.advance()
+    domain = write_frames(tmp_path / "run", 10)
     with ResultsReader(tmp_path / "run") as reader:
         assert len(reader.table("frames/body_lists")) == domain.bodies.n
         assert len(reader.table("model/bodies")) == domain.bodies.n

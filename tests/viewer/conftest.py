@@ -5,15 +5,11 @@ import os
 os.environ["SOLFEC_GL_CHECK"] = "1"  # every call of OpenGL is checked
 
 import pytest
+from viewer_inputs import FLOOR
 
-SCENE = """
+SCENE = f"""
 s = SOLFEC('DYNAMIC', 1E-3, 'out/scene')
-b = BULK_MATERIAL(s, 'KIRCHHOFF', young=1E7, poisson=0.3, density=1000.0, label='stone')
-SURFACE_MATERIAL(s, model='SIGNORINI_COULOMB', friction=0.4)
-GRAVITY(s, (0, 0, -10))
-def box(a, b, *k):
-    return HULL([c for z in (a[2], b[2]) for y in (a[1], b[1]) for x in (a[0], b[0]) for c in (x, y, z)], *k)
-BODY(s, 'OBSTACLE', box((-4, -4, -.5), (4, 4, 0), 1, 1), b, label='floor')
+{FLOOR}
 BODY(s, 'RIGID', box((-.5, -.5, .0), (.5, .5, 1), 2, 2), b, label='block')
 BODY(s, 'PSEUDO_RIGID', box((-.4, -.4, 1), (.4, .4, 1.6), 3, 3), b, label='soft')
 m = HEX([1, -1, 0, 3, -1, 0, 3, 1, 0, 1, 1, 0, 1, -1, 1, 3, -1, 1, 3, 1, 1, 1, 1, 1], 4, 4, 2, 4, [4] * 6)

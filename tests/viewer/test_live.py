@@ -8,6 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from viewer_inputs import FLOOR
 
 from solfec import cli
 from solfec.errors import SolfecError
@@ -16,14 +17,9 @@ from solfec.viewer import live, sources
 
 INPUTS = Path(__file__).parent.parent.parent / "inp"
 HYBRID = INPUTS / "hybrid"
-INPUT = """
+INPUT = f"""
 s = SOLFEC('DYNAMIC', 1E-3, 'out/run')
-b = BULK_MATERIAL(s, 'KIRCHHOFF', young=1E7, poisson=0.3, density=1000.0)
-SURFACE_MATERIAL(s, model='SIGNORINI_COULOMB', friction=0.4)
-GRAVITY(s, (0, 0, -10))
-def box(a, b, *k):
-    return HULL([c for z in (a[2], b[2]) for y in (a[1], b[1]) for x in (a[0], b[0]) for c in (x, y, z)], *k)
-BODY(s, 'OBSTACLE', box((-4, -4, -.5), (4, 4, 0), 1, 1), b, label='floor')
+{FLOOR}
 BODY(s, 'RIGID', box((-.5, -.5, .01), (.5, .5, 1), 2, 2), b, label='block')
 BODY(s, 'FINITE_ELEMENT', HEX([1, -1, .001, 2, -1, .001, 2, 1, .001, 1, 1, .001, 1, -1, 1, 2, -1, 1, 2, 1, 1, 1, 1, 1], 2, 2, 2, 4, [4] * 6), b)
 BODY(s, 'RIGID', SPHERE((-2, 0, .52), .5, 5, 5), b, label='ball')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from test_window import frames_played
 
 import solfec
 from solfec.errors import SolfecError
@@ -328,11 +329,7 @@ def test_frames_play_in_a_loop(app, monkeypatch):
     app.do("frame 0")
     app.do("loop on/off")
     app.do("run/stop")
-    seen = []
-    for _ in range(16):
-        now[0] += 0.0025
-        app.tick()
-        seen.append(app.source.frame)
+    seen = frames_played(app, now, 0.0025, 16)
     assert app.playing and max(seen) in (3, 4) and seen.count(0) > 1 and seen.count(1) > 2
 
 

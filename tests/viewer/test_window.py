@@ -210,16 +210,22 @@ def test_clicks_inspect_hide_and_fade(app):
     app.click(-5, 10)  # beside the window: nothing
 
 
+def frames_played(app, now, seconds, count):
+    """Frames shown in so many ticks of an application, between which the clock `now` advances."""
+    seen = []
+    for _ in range(count):
+        now[0] += seconds
+        app.tick()
+        seen.append(app.source.frame)
+    return seen
+
+
 def test_playing_goes_at_the_pace_of_the_stored_times(app, monkeypatch):
     now = [100.0]
     monkeypatch.setattr("solfec.viewer.application.time.monotonic", lambda: now[0])
     app.do("speed 0.01")
     app.do("run/stop")
-    seen = []
-    for _ in range(12):
-        now[0] += 0.25
-        app.tick()
-        seen.append(app.source.frame)
+    seen = frames_played(app, now, 0.25, 12)
     assert seen == [0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 4, 4] and not app.playing
 
 
