@@ -15,7 +15,7 @@ module local_dynamics
     row_span, joint_start_met
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: row_family, prepared_row
   use row_operator, only: operator_of, turning_operator
   use row_list, only: list_rows
   use row_order, only: attach, acts_on
@@ -386,7 +386,7 @@ contains
     do a = 0, n - 1
       i = loc%rows%order(a)
       if (dynamic /= 0) call allow_for_turning(state, con, mat, loc, a, i, step)
-      call assemble_law(constraint_data(dynamic, step, epsilon, i, con%material(i), loc%rows%arm(a), con, mat), loc, a)
+      call assemble_law(dynamic, step, epsilon, con, mat, loc, a)
     end do
     !$omp end parallel do
     if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) &
@@ -499,23 +499,32 @@ contains
   end function rebounds
 
   !> Assembles the law of row a.
-  subroutine assemble_law(asked, loc, a)
-    type(constraint_data), intent(in) :: asked     !< of the row's constraint
+  subroutine assemble_law(dynamic, step, epsilon, con, mat, loc, a)
+    integer(i4), intent(in) :: dynamic
+    real(dp), intent(in) :: step, epsilon
+    type(constraint_table), target, intent(in) :: con
+    type(surface_material_table), target, intent(in) :: mat
     type(local_tables), intent(in) :: loc
     integer(i4), intent(in) :: a
     class(row_family), pointer :: family
+    type(prepared_row) :: row
+    integer(i4) :: i, kind
 
-    associate (con => asked%constraints, mat => asked%materials, i => asked%row)
-      loc%rows%kind(a) = con%kind(i)
-      if (con%kind(i) == contact_row) loc%rows%kind(a) = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
-      if (loc%rows%contact(a) >= 0) loc%rows%kind(a) = rolling_row
-    end associate
-    family => family_of(loc%rows%kind(a))
+    i = loc%rows%order(a)
+    kind = con%kind(i)
+    if (kind == contact_row) kind = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
+    if (loc%rows%contact(a) >= 0) kind = rolling_row
+    family => family_of(kind)
     ! a component in which a row does not act is a separate unknown: 0 = W_NN R_N
     if (family%masked) loc%rows%diagonal(3,3,a) = 0.5_dp*(loc%rows%diagonal(1,1,a) + loc%rows%diagonal(2,2,a))
-    call family%prepare(asked, loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
-                        loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
-    if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp
+    row = prepared_row(kind, dynamic, step, epsilon, i, con%material(i), loc%rows%arm(a), con, mat, w=loc%rows%diagonal(:,:,a), &
+                       b=loc%rows%B(:,a), v=loc%rows%V(:,a), free=loc%rows%B(:,a))
+    call family%prepare(row)
+    loc%rows%kind(a) = row%kind
+    loc%rows%law(:,a) = row%law
+    loc%rows%block(:,a) = row%block
+    loc%rows%free(:,a) = row%free
+    if (row%kind == open_row) loc%rows%R(:,a) = 0.0_dp
   end subroutine assemble_law
 
   !> Computes L of scale*m = L L^T; a zero pivot (a direction that cannot move) gives a zero column.
