@@ -115,7 +115,7 @@ contains
     integer(i4), intent(out) :: failure, row, implicit
     type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, n, count, found, i, l, rows(0:batch-1), start, v
+    integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start, v
     integer :: wrong
     logical :: drift, kick, finite(lanes)
 
@@ -123,7 +123,6 @@ contains
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (kind => state%bodies%kind, scheme => state%bodies%scheme, mass => state%bodies%mass, &
                volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
                conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, conf => state%configurations%conf, &
@@ -132,10 +131,10 @@ contains
     drift = stage /= 2
     kick = stage /= 1
     first = no_failure
-    !$omp parallel do schedule(static) if (pays(n, 40)) private(b, c, count, finite, found, i, l, rows, v, wrong) &
+    !$omp parallel do schedule(static) if (pays(state%n, 40)) private(b, c, count, finite, found, i, l, rows, v, wrong) &
     !$omp   reduction(min:first) reduction(+:implicit)
-    do start = 0, n - 1, batch
-      call find_rigid(start, min(start + batch, n) - 1, waking /= 0, kind, state%bodies%rest, found, rows)
+    do start = 0, state%n - 1, batch
+      call find_rigid(start, min(start + batch, state%n) - 1, waking /= 0, kind, state%bodies%rest, found, rows)
       do i = 0, found - 1, lanes
         count = min(lanes, found - i)
         call predict_rigid(drift, kick, count, rows(i:), step, gravity, state, finite)
@@ -146,8 +145,8 @@ contains
           if (scheme(b) < scheme_positive .or. scheme(b) > scheme_implicit) first = min(first, code(b, 3))
         end do
       end do
-      if (found == min(batch, n - start) .or. waking /= 0) cycle
-      do b = start, min(start + batch, n) - 1
+      if (found == min(batch, state%n - start) .or. waking /= 0) cycle
+      do b = start, min(start + batch, state%n) - 1
         if (scheme(b) == implicit_scheme) implicit = implicit + 1
         select case (kind(b))
         case (pseudo_rigid_kind)
@@ -201,14 +200,13 @@ contains
     integer(i4), intent(out) :: failure, row
     type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, n, count, found, i, l, rows(0:batch-1), start, v
+    integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start, v
     real(dp) :: middle(3,4), work
     logical :: finite(lanes), converged(lanes), regular(lanes)
 
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (kind => state%bodies%kind, scheme => state%bodies%scheme, mass => state%bodies%mass, &
                volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
                tensor => state%bodies%tensor, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
@@ -216,10 +214,10 @@ contains
                force => state%triples%force, reaction => state%triples%reaction, &
                inverse_inertia => state%triples%inverse_inertia, energy => state%bodies%energy)
     first = no_failure
-    !$omp parallel do schedule(static) if (pays(n, 50)) &
+    !$omp parallel do schedule(static) if (pays(state%n, 50)) &
     !$omp   private(b, c, count, found, i, l, rows, v, middle, work, finite, converged, regular) reduction(min:first)
-    do start = 0, n - 1, batch
-      call find_rigid(start, min(start + batch, n) - 1, .false., kind, state%bodies%rest, found, rows)
+    do start = 0, state%n - 1, batch
+      call find_rigid(start, min(start + batch, state%n) - 1, .false., kind, state%bodies%rest, found, rows)
       do i = 0, found - 1, lanes
         count = min(lanes, found - i)
         call finish_rigid(count, rows(i:), step, state, finite, converged, regular)
@@ -234,33 +232,28 @@ contains
           first = min(first, code(rows(i+l-1), merge(7, 8, all_finite(3, conf(:,c:c+2)))))
         end do
       end do
-      if (found == min(batch, n - start)) cycle
-      do b = start, min(start + batch, n) - 1
-        select case (kind(b))
-        case (pseudo_rigid_kind)
-          c = conf_ptr(b)
-          v = velo_ptr(b)
-          if (.not. all_finite(4, reaction(:,v:v+3))) then
-            first = min(first, code(b, 9))
-            cycle
-          end if
-          middle = conf(:,c:c+3)
-          call pseudo_rigid_finish(step, inverse_inertia(:,:,v:v+3), reaction(:,v:v+3), conf(:,c:c+3), velo(:,v:v+3))
-          work = 0
-          do i = v, v + 3
-            work = work + sum((velo_prev(:,i) + velo(:,i))*(force(:,i) + reaction(:,i)))
-          end do
-          energy(1,b) = pseudo_rigid_kinetic_energy(mass(b), tensor(:,:,b), velo(:,v:v+3))
-          energy(2,b) = pseudo_rigid_internal_energy(volume(b), lame(:,b), conf(:,c:c+3))
-          energy(3,b) = energy(3,b) + step/2*work
-          if (damping(b) > 0) then
-            energy(6,b) = energy(6,b) + step*pseudo_rigid_damping_power( &
-              volume(b), lame(:,b), damping(b), middle, velo_prev(:,v:v+3), velo(:,v:v+3), scheme(b) == explicit_scheme)
-          end if
-        case (obstacle_kind, rigid_kind, finite_element_kind)
-        case default
-          first = min(first, code(b, 4))
-        end select
+      if (found == min(batch, state%n - start)) cycle
+      do b = start, min(start + batch, state%n) - 1
+        if (kind(b) /= pseudo_rigid_kind) cycle   ! `predict` has refused unknown kinds
+        c = conf_ptr(b)
+        v = velo_ptr(b)
+        if (.not. all_finite(4, reaction(:,v:v+3))) then
+          first = min(first, code(b, 9))
+          cycle
+        end if
+        middle = conf(:,c:c+3)
+        call pseudo_rigid_finish(step, inverse_inertia(:,:,v:v+3), reaction(:,v:v+3), conf(:,c:c+3), velo(:,v:v+3))
+        work = 0
+        do i = v, v + 3
+          work = work + sum((velo_prev(:,i) + velo(:,i))*(force(:,i) + reaction(:,i)))
+        end do
+        energy(1,b) = pseudo_rigid_kinetic_energy(mass(b), tensor(:,:,b), velo(:,v:v+3))
+        energy(2,b) = pseudo_rigid_internal_energy(volume(b), lame(:,b), conf(:,c:c+3))
+        energy(3,b) = energy(3,b) + step/2*work
+        if (damping(b) > 0) then
+          energy(6,b) = energy(6,b) + step*pseudo_rigid_damping_power( &
+            volume(b), lame(:,b), damping(b), middle, velo_prev(:,v:v+3), velo(:,v:v+3), scheme(b) == explicit_scheme)
+        end if
       end do
     end do
     !$omp end parallel do

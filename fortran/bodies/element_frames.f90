@@ -1,9 +1,9 @@
 !> Local frames of finite elements at points of constraints: the gradient of deformation there, its rotation, and their rates.
 module element_frames
   use kinds, only: dp, i4
-  use body_state, only: bodies_and_triples
+  use body_state, only: element_bodies
   use element_shapes, only: node_coordinates, reference_gradients
-  use state_tables, only: constraint_table, finite_elements
+  use state_tables, only: constraint_table
   use velocity_operator, only: finite_element_kind, polar_rotation, rotation_of, spin_blocks
   implicit none
   private
@@ -12,9 +12,8 @@ module element_frames
 contains
 
   !> The rotation of the body on one side of constraint i, at the point there; the body's own if it has no elements.
-  function rotation_at(state, fe, con, side, i) result(rotation)
-    type(bodies_and_triples), intent(in) :: state
-    type(finite_elements), intent(in) :: fe
+  function rotation_at(state, con, side, i) result(rotation)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     integer, intent(in) :: side       !< 1 master, 2 slave
     integer(i4), intent(in) :: i
@@ -27,16 +26,15 @@ contains
     if (state%bodies%kind(k) /= finite_element_kind) then
       rotation = rotation_of(state%bodies%kind(k), state%configurations%conf(:,c:c+3))
     else
-      g = point_gradients(state, fe, con, side, i, k)
-      rotation = polar_rotation(gradient_of(state, fe, con, side, i, k, g))
+      g = point_gradients(state, con, side, i, k)
+      rotation = polar_rotation(gradient_of(state, con, side, i, k, g))
     end if
   end function rotation_at
 
   !> Blocks (3,3,8) of the operator from the velocities of an element's nodes to the angular velocity of its frame in a local base, at the point
   !> on one side of constraint i, on body k: those of the rows of dF/dt (velocity_operator) times the gradients of shape functions.
-  function element_spin(state, fe, con, side, i, k, base) result(blocks)
-    type(bodies_and_triples), intent(in) :: state
-    type(finite_elements), intent(in) :: fe
+  function element_spin(state, con, side, i, k, base) result(blocks)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     integer, intent(in) :: side
     integer(i4), intent(in) :: i, k
@@ -44,8 +42,8 @@ contains
     real(dp) :: blocks(3,3,8), of_rows(3,3,3), g(3,8)
     integer :: a, p
 
-    g = point_gradients(state, fe, con, side, i, k)
-    call spin_blocks(gradient_of(state, fe, con, side, i, k, g), base, of_rows)
+    g = point_gradients(state, con, side, i, k)
+    call spin_blocks(gradient_of(state, con, side, i, k, g), base, of_rows)
     do a = 1, 8
       do p = 1, 3
         blocks(:,p,a) = matmul(of_rows(:,:,p), g(:,a))
@@ -56,9 +54,8 @@ contains
   !> Referential gradients (3,8) of shape functions at the point of a constraint; zeros beyond the element's nodes.
   !>
   !> Shape functions reproduce natural coordinates, so those of the point follow from its weights.
-  function point_gradients(state, fe, con, side, i, k) result(g)
-    type(bodies_and_triples), intent(in) :: state
-    type(finite_elements), intent(in) :: fe
+  function point_gradients(state, con, side, i, k) result(g)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     integer, intent(in) :: side
     integer(i4), intent(in) :: i, k
@@ -68,19 +65,18 @@ contains
 
     e = state%bodies%element_ptr(k) + con%element(side,i)
     first = state%bodies%node_ptr(k)
-    size = fe%element_size(e)
+    size = state%fe%element_size(e)
     nodes = 0.0_dp
     do a = 1, size
-      nodes(:,a) = fe%reference(:,first+fe%element_node(a,e))
+      nodes(:,a) = state%fe%reference(:,first+state%fe%element_node(a,e))
     end do
     natural = node_coordinates(size)
     call reference_gradients(size, nodes, matmul(natural, con%weights(:,side,i)), g, jacobian)
   end function point_gradients
 
   !> The gradient F of deformation at the point of a constraint.
-  function gradient_of(state, fe, con, side, i, k, g) result(gradient)
-    type(bodies_and_triples), intent(in) :: state
-    type(finite_elements), intent(in) :: fe
+  function gradient_of(state, con, side, i, k, g) result(gradient)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     integer, intent(in) :: side
     integer(i4), intent(in) :: i, k
@@ -94,8 +90,8 @@ contains
       gradient(j,j) = 1.0_dp
     end do
     e = state%bodies%element_ptr(k) + con%element(side,i)
-    do a = 1, fe%element_size(e)
-      associate (u => state%configurations%conf(:,state%bodies%conf_ptr(k)+fe%element_node(a,e)))
+    do a = 1, state%fe%element_size(e)
+      associate (u => state%configurations%conf(:,state%bodies%conf_ptr(k)+state%fe%element_node(a,e)))
         do j = 1, 3
           gradient(:,j) = gradient(:,j) + u*g(j,a)
         end do

@@ -9,8 +9,8 @@
 !> `status` is `table_unknown` where a handle is not that of such a table.
 module reduced_motion
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
-  use state_tables, only: finite_elements, reduced_bodies, open_table
+  use body_state, only: element_bodies, open_elements
+  use state_tables, only: reduced_bodies, open_table
   use table_registry, only: table_open
   use finite_element_motion, only: polar_rotation
   implicit none
@@ -23,8 +23,7 @@ module reduced_motion
   real(dp), parameter :: settled = 1e-13_dp !< change of a rotation at which iterations stop
 
   !> What the motion of bodies in a base depends on.
-  type, extends(bodies_and_triples) :: reduced_tables
-    type(finite_elements) :: fe
+  type, extends(element_bodies) :: reduced_tables
     type(reduced_bodies) :: base
   end type reduced_tables
 
@@ -36,7 +35,7 @@ contains
     type(reduced_tables), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_elements(handles, elements, state%bodies_and_triples, state%fe, status)
+    call open_elements(handles, elements, state%element_bodies, status)
     if (status == table_open) call open_table(reduced, state%base, status)
   end subroutine open_all
 

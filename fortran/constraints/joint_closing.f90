@@ -5,7 +5,7 @@
 !> with one row of H per component that holds (solfec/constraints/joint_correction.py).
 module joint_closing
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies, open_elements
+  use body_state, only: element_bodies, bodies_and_triples, open_bodies, open_elements
   use element_frames, only: rotation_at
   use gap_factors, only: forces_of_gaps
   use kind_numbers, only: fixdir => constraint_fixdir, link => constraint_riglnk, pivot => constraint_pivot, &
@@ -14,7 +14,7 @@ module joint_closing
   use matrix3, only: cross, determinant, inverse, multiply_transposed
   use rotation, only: exponential_map
   use row_operator, only: operator_of
-  use state_tables, only: constraint_table, finite_elements, joint_gap_table, open_table
+  use state_tables, only: constraint_table, joint_gap_table, open_table
   use table_registry, only: table_open
   use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
   implicit none
@@ -47,25 +47,24 @@ contains
     integer(i4), intent(in) :: treatment(0:nkind-1), holds(3,0:nkind-1)
     integer(i4), intent(out) :: count, status
     real(dp), intent(out) :: largest
-    type(bodies_and_triples) :: state
+    type(element_bodies) :: state
     type(constraint_table) :: con
-    type(finite_elements) :: fe
     type(joint_gap_table) :: found
     real(dp) :: error(3), h(3,3,16)
     integer(i4) :: c, e, i, triples, t(16)
 
     count = 0
     largest = 0.0_dp
-    call open_elements(bodies, elements, state, fe, status)
+    call open_elements(bodies, elements, state, status)
     if (status == table_open) call open_table(constraints, con, status)
     if (status == table_open) call open_table(gaps, found, status)
     if (status /= table_open) return
     do i = 0, users - 1
       if (.not. is_treated(state, con, i, treatment(con%kind(i)))) cycle
       error = 0.0_dp
-      if (treatment(con%kind(i)) /= prescribed) error = error_of(state, con, fe, i)
+      if (treatment(con%kind(i)) /= prescribed) error = error_of(state, con, i)
       if (treatment(con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
-      call both_sides(state, con, fe, i, triples, h, t)
+      call both_sides(state, con, i, triples, h, t)
       do c = 1, 3
         if (holds(c,con%kind(i)) == 0) cycle
         found%constraint(count) = con%id(i)
@@ -84,7 +83,7 @@ contains
 
   !> Whether constraint i takes part: points of bodies in a reduced base cannot be moved independently.
   pure logical function is_treated(state, con, i, treatment)
-    type(bodies_and_triples), intent(in) :: state
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     integer(i4), intent(in) :: i, treatment
 
@@ -94,10 +93,9 @@ contains
   end function is_treated
 
   !> Operators of constraint i on the triples of the master, then on those of the slave; joints of mechanisms do not move obstacles.
-  subroutine both_sides(state, con, fe, i, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
+  subroutine both_sides(state, con, i, count, h, t)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i
     integer(i4), intent(out) :: count     !< of triples
     real(dp), intent(inout) :: h(3,3,16)
@@ -106,11 +104,11 @@ contains
 
     count = 0
     if (moves(con%master(i))) then
-      call operator_of(state, con, fe, con%master(i), 1, i, con%master_point(:,i), count, h(:,:,1:8), t(1:8))
+      call operator_of(state, con, con%master(i), 1, i, con%master_point(:,i), count, h(:,:,1:8), t(1:8))
     end if
     if (con%slave(i) < 0) return
     if (.not. moves(con%slave(i))) return
-    call operator_of(state, con, fe, con%slave(i), 2, i, con%slave_point(:,i), more, h(:,:,count+1:count+8), t(count+1:count+8))
+    call operator_of(state, con, con%slave(i), 2, i, con%slave_point(:,i), more, h(:,:,count+1:count+8), t(count+1:count+8))
     h(:,:,count+1:count+more) = -h(:,:,count+1:count+more)
     count = count + more
 
@@ -123,10 +121,9 @@ contains
   end subroutine both_sides
 
   !> Displacements of constraint i from its place, along the components of its row; angles times the row's arm.
-  function error_of(state, con, fe, i) result(error)
-    type(bodies_and_triples), intent(in) :: state
+  function error_of(state, con, i) result(error)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: i
     real(dp) :: error(3), mine(3,3), other(3,3)
 
@@ -170,7 +167,7 @@ contains
       real(dp) :: carried(3,3)
 
       carried(:,1:2) = con%axes(:,:,side,i)
-      if (k >= 0) carried(:,1:2) = matmul(rotation_at(state, fe, con, side, i), con%axes(:,:,side,i))
+      if (k >= 0) carried(:,1:2) = matmul(rotation_at(state, con, side, i), con%axes(:,:,side,i))
       carried(:,3) = cross(carried(:,1), carried(:,2))
     end function frame
   end function error_of
@@ -240,7 +237,7 @@ contains
     call open_bodies(bodies, state, status)
     if (status /= table_open) return
     associate (conf => state%configurations%conf)
-      do b = 0, int(state%bodies%rows, i4) - 1
+      do b = 0, state%n - 1
         c = state%bodies%conf_ptr(b)
         v = state%bodies%velo_ptr(b)
         select case (state%bodies%kind(b))

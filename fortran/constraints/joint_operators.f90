@@ -1,11 +1,11 @@
 !> Velocities of the user's constraints outside of local dynamics, and what follows from them: rates of motors, and starts of joints.
 module joint_operators
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
+  use body_state, only: element_bodies, open_elements
   use kind_numbers, only: torsional => constraint_torsional, start_met => joint_start_met, start_new => joint_start_new, &
     start_impact => joint_start_impact
   use row_operator, only: operator_of
-  use state_tables, only: constraint_table, finite_elements, open_table
+  use state_tables, only: constraint_table, open_table
   use table_registry, only: table_open
   implicit none
   private
@@ -14,9 +14,8 @@ module joint_operators
   real(dp), parameter :: rounding = 1.0e-9_dp   !< relative to the velocities of its bodies: smaller velocities of a joint count as zero
 
   !> What the relative velocities of constraints depend on.
-  type, extends(bodies_and_triples) :: joint_tables
+  type, extends(element_bodies) :: joint_tables
     type(constraint_table) :: con
-    type(finite_elements) :: fe
   end type joint_tables
 
 contains
@@ -113,7 +112,7 @@ contains
     type(joint_tables), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_elements(bodies, elements, state%bodies_and_triples, state%fe, status)
+    call open_elements(bodies, elements, state%element_bodies, status)
     if (status == table_open) call open_table(constraints, state%con, status)
   end subroutine open_all
 
@@ -140,7 +139,7 @@ contains
       real(dp) :: h(3,3,8), part(3)
       integer(i4) :: count, e, t(8)
 
-      call operator_of(state%bodies_and_triples, state%con, state%fe, b, side, i, point, count, h, t)
+      call operator_of(state%element_bodies, state%con, b, side, i, point, count, h, t)
       do e = 1, count
         if (before) then
           part = sign*matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))

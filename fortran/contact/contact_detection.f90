@@ -124,7 +124,7 @@ contains
     integer(i4), intent(in) :: excluded(:,0:)
     integer(i4) :: count, bodies
 
-    bodies = int(tables%state%bodies%rows, i4)
+    bodies = tables%state%n
     associate (work => tables%work)
       work%found = 0
       work%guesses = 0

@@ -4,9 +4,9 @@
 !> W_ab = sum H'_a H'_b^T over the triples of both rows (docs/theory.md, Local dynamics; docs/language-objects.md, CONSTRAINT).
 module local_dynamics
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: element_bodies, open_bodies
   use matrix3, only: copy
-  use state_tables, only: constraint_table, finite_elements, surface_material_table, open_table
+  use state_tables, only: constraint_table, surface_material_table, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind, rigid_kind
@@ -35,20 +35,19 @@ module local_dynamics
 
 contains
 
-  !> Opens all tables of the step's local dynamics.
-  subroutine open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
+  !> Opens all tables of the step's local dynamics; finite elements only if asked for.
+  subroutine open_all(bodies, constraints, local, state, con, loc, status, elements)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
-    type(bodies_and_triples), intent(out) :: state
+    type(element_bodies), intent(out) :: state
     type(constraint_table), intent(out) :: con
     type(local_tables), intent(out) :: loc
     integer(i4), intent(out) :: status
     integer(i8), intent(in), optional :: elements
-    type(finite_elements), intent(out), optional :: fe
 
-    call open_bodies(bodies, state, status)
+    call open_bodies(bodies, state%bodies_and_triples, status)
     if (status == table_open) call open_table(constraints, con, status)
     if (status == table_open) call open_local(local, loc, status)
-    if (present(elements) .and. status == table_open) call open_table(elements, fe, status)
+    if (present(elements) .and. status == table_open) call open_table(elements, state%fe, status)
   end subroutine open_all
 
   !> Lists the rows (row_list) and assembles their operators: V, B, H', and the contributions of explicit bodies to W_aa.
@@ -78,10 +77,9 @@ contains
     integer(i4), intent(out) :: colours, n, entries, attachments
     integer(i8), intent(out) :: visits
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
+    type(element_bodies) :: state
     type(constraint_table) :: con
     type(local_tables) :: loc
-    type(finite_elements) :: fe
     type(surface_material_table) :: mat
     integer(i4) :: a
     logical :: lacking
@@ -92,29 +90,29 @@ contains
     attachments = 0
     visits = 0
     failed = -1
-    call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
+    call open_all(bodies, constraints, local, state, con, loc, status, elements)
     if (status == table_open) call open_table(materials, mat, status)
     if (status /= table_open) return
-    call list_rows(state, con, mat, loc, users, coloured, ncolourptr, colour_ptr, colours, n, lacking)
+    call list_rows(state%bodies_and_triples, con, mat, loc, users, coloured, ncolourptr, colour_ptr, colours, n, lacking)
     if (lacking) then
       status = rows_lack
       return
     end if
-    call attach(n, state%bodies, con, fe%element_size, loc, entries, attachments, visits)
+    call attach(n, state%bodies, con, state%fe%element_size, loc, entries, attachments, visits)
     if (entries > size(loc%entries%triple) .or. attachments > size(loc%attachments%row)) then
       status = entries_lack
       return
     end if
 
     call factorise_inertia(step, state, loc)
-    do a = 0, int(state%bodies%rows, i4) - 1
+    do a = 0, state%n - 1
       ! entries of implicit bodies are H itself: their inverse inertia couples all triples (add_compliance)
       if (implicit(a) /= 0) call set_identity(loc, state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
     end do
 
-    !$omp parallel do if (pays(n, merge(300, 100, size(fe%row) > 0))) schedule(static) reduction(max: failed)
+    !$omp parallel do if (pays(n, merge(300, 100, size(state%fe%row) > 0))) schedule(static) reduction(max: failed)
     do a = 0, n - 1, batch
-      call assemble_batch(state, con, loc, fe, implicit, a, min(a + batch, n) - 1, failed)
+      call assemble_batch(state, con, loc, implicit, a, min(a + batch, n) - 1, failed)
     end do
     !$omp end parallel do
     call find_coupled_drives(state, con, loc, n)
@@ -122,27 +120,26 @@ contains
   end subroutine assemble_rows
 
   !> Assembles the operators of the rows from `first` to `last`; `failed`: a row on a kind of body without an operator.
-  subroutine assemble_batch(state, con, loc, fe, implicit, first, last, failed)
-    type(bodies_and_triples), intent(in) :: state
+  subroutine assemble_batch(state, con, loc, implicit, first, last, failed)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(local_tables), intent(in) :: loc
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: implicit(0:*)     !< see `assemble_rows`
     integer(i4), intent(in) :: first, last
     integer(i4), intent(inout) :: failed
     integer(i4) :: a, found, next, rows(batch)
     logical :: known
 
-    call find_rigid_contacts(first, last, state, con, loc, found, rows)
+    call find_rigid_contacts(first, last, state%bodies_and_triples, con, loc, found, rows)
     do next = 1, found, lanes
-      call assemble_rigid_contacts(rows(next:min(next + lanes - 1, found)), state, con, loc)
+      call assemble_rigid_contacts(rows(next:min(next + lanes - 1, found)), state%bodies_and_triples, con, loc)
     end do
     next = 1
     do a = first, last
       if (next <= found .and. rows(min(next, batch)) == a) then
         next = next + 1
       else
-        call assemble_operator(state, con, loc, fe, implicit, a, loc%rows%order(a), known)
+        call assemble_operator(state, con, loc, implicit, a, loc%rows%order(a), known)
         if (.not. known) failed = max(failed, a)
       end if
       call take_last(con, loc, a, loc%rows%order(a))
@@ -155,11 +152,11 @@ contains
   !> Factorises the inverse inertia of all triples, those of bodies that sleep left out.
   subroutine factorise_inertia(step, state, loc)
     real(dp), intent(in) :: step
-    type(bodies_and_triples), intent(in) :: state
+    type(element_bodies), intent(in) :: state
     type(local_tables), intent(in) :: loc
     integer(i4) :: a, b, bodies, last
 
-    bodies = int(state%bodies%rows, i4)
+    bodies = state%n
     if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
       !$omp parallel do if (pays(int(state%triples%rows, i4), 15)) schedule(static)
       do a = 0, int(state%triples%rows, i4) - 1
@@ -183,7 +180,7 @@ contains
   !> Rows that hold obstacles on which other bodies pull, through springs or links, do not count as driving: nothing but these pulls moves a held
   !> obstacle, so its B is round-off and no measure of errors.  Rows of obstacles that move keep a measure of their own.
   subroutine find_coupled_drives(state, con, loc, n)
-    type(bodies_and_triples), intent(in) :: state
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(local_tables), intent(in) :: loc
     integer(i4), intent(in) :: n
@@ -192,7 +189,7 @@ contains
     logical :: changed
 
     if (all(loc%rows%driving(0:n-1) == 0)) return
-    allocate (pulled(-1:int(state%bodies%rows, i4)-1), moved(-1:int(state%bodies%rows, i4)-1), source=.false.)
+    allocate (pulled(-1:state%n-1), moved(-1:state%n-1), source=.false.)
     do a = 0, n - 1
       if (loc%rows%driving(a) == 0) cycle
       associate (i => loc%rows%order(a))
@@ -246,11 +243,10 @@ contains
   end subroutine take_last
 
   !> Computes H of row a, constraint i, on its master (side 1) or slave (side 2).
-  subroutine operator_of_row(state, con, loc, fe, a, i, side, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
+  subroutine operator_of_row(state, con, loc, a, i, side, count, h, t)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(local_tables), intent(in) :: loc
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: a, i
     integer, intent(in) :: side
     integer(i4), intent(out) :: count, t(8)
@@ -263,15 +259,15 @@ contains
     if (side == 2) k = con%slave(i)
     if (side == 2) point = con%slave_point(:,i)
     if (loc%rows%contact(a) < 0) then
-      call operator_of(state, con, fe, k, side, i, point, count, h, t)
+      call operator_of(state, con, k, side, i, point, count, h, t)
     else
-      call turning_operator(state, con, k, i, loc%rows%arm(a), count, h, t)
+      call turning_operator(state%bodies_and_triples, con, k, i, loc%rows%arm(a), count, h, t)
     end if
   end subroutine operator_of_row
 
   !> Whether constraint i, one of the user's, acts on obstacles only.
   pure function drives(state, con, i) result(answer)
-    type(bodies_and_triples), intent(in) :: state
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     integer(i4), intent(in) :: i
     logical :: answer
@@ -293,11 +289,10 @@ contains
   end subroutine set_identity
 
   !> Assembles V, B, H' and W_aa of row a, constraint i.
-  subroutine assemble_operator(state, con, loc, fe, implicit, a, i, known)
-    type(bodies_and_triples), intent(in) :: state
+  subroutine assemble_operator(state, con, loc, implicit, a, i, known)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(local_tables), intent(in) :: loc
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: implicit(0:*)     !< see `assemble_rows`
     integer(i4), intent(in) :: a, i
     logical, intent(out) :: known     !< false: a kind of body without an operator
@@ -309,13 +304,13 @@ contains
     s = con%slave(i)
     ns = 0
     same = s == m .and. state%bodies%kind(m) == finite_element_kind
-    call operator_of_row(state, con, loc, fe, a, i, 1, nm, hm, tm)
+    call operator_of_row(state, con, loc, a, i, 1, nm, hm, tm)
     known = nm > 0
     call clear(loc%rows%V(:,a), loc%rows%B(:,a), loc%rows%speed(a), loc%rows%diagonal(:,:,a))
     call add_velocities(nm, hm, tm, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
                         loc%rows%speed(a))
     if (s >= 0) then
-      call operator_of_row(state, con, loc, fe, a, i, 2, ns, hs, ts)
+      call operator_of_row(state, con, loc, a, i, 2, ns, hs, ts)
       known = known .and. ns > 0
       hs(:,:,1:ns) = -hs(:,:,1:ns)
       call add_velocities(ns, hs, ts, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
@@ -371,7 +366,7 @@ contains
     real(dp), intent(in) :: epsilon, step
     real(dp), intent(out) :: asked
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
+    type(element_bodies) :: state
     type(constraint_table), target :: con
     type(surface_material_table), target :: mat
     type(local_tables) :: loc
@@ -402,7 +397,7 @@ contains
 
   !> Adds to B of a gap-aware contact what its points move more, until the next detection, than their velocity says.
   subroutine allow_for_turning(state, con, mat, loc, a, i, step)
-    type(bodies_and_triples), intent(in) :: state
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(surface_material_table), intent(in) :: mat
     type(local_tables), intent(in) :: loc
@@ -417,7 +412,7 @@ contains
       ! a rebound has Newton's speed, and the turning of the body is another one afterwards
       if (bounces(con%gap(i), mat%restitution(m), step, loc%rows%V(3,a))) return
     end associate
-    turning = 0.5_dp*step*gap_acceleration(state, con, i, loc%rows%V(:,a))
+    turning = 0.5_dp*step*gap_acceleration(state%bodies_and_triples, con, i, loc%rows%V(:,a))
     loc%rows%B(:,a) = loc%rows%B(:,a) + (turning - loc%rows%turning(:,a))  ! laws may be assembled again
     loc%rows%turning(:,a) = turning
   end subroutine allow_for_turning
@@ -458,7 +453,7 @@ contains
   !> Opens gap-aware contacts that do not close in this step and whose bodies another contact strikes in it.
   subroutine leave_to_next_step(n, state, con, mat, loc, epsilon, step)
     integer(i4), intent(in) :: n
-    type(bodies_and_triples), intent(in) :: state
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
     type(surface_material_table), intent(in) :: mat
     type(local_tables), intent(in) :: loc
@@ -626,16 +621,15 @@ contains
     real(dp), intent(in) :: step
     real(dp), intent(out) :: contact_work, friction_work
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
+    type(element_bodies) :: state
     type(constraint_table) :: con
     type(local_tables) :: loc
-    type(finite_elements) :: fe
     integer(i8) :: bodies_in_use
     integer :: part, parts
 
     contact_work = 0.0_dp
     friction_work = 0.0_dp
-    call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
+    call open_all(bodies, constraints, local, state, con, loc, status, elements)
     if (status /= table_open) return
     call clear_reactions(state)
     ! rows one after the other, since a contact has more numbers than a body; each thread serves the bodies of a range of its own
@@ -687,7 +681,7 @@ contains
         call add_rigid_reaction(k, point, con%base(:,:,i), r, state%bodies%conf_ptr, state%bodies%velo_ptr, state%bodies%centre, &
                                 state%configurations%conf, state%triples%reaction)
       else
-        call operator_of_row(state, con, loc, fe, a, i, side, count, h, t)
+        call operator_of_row(state, con, loc, a, i, side, count, h, t)
         call add_transposed(count, h, t, r, state%triples%reaction)
       end if
     end subroutine pull
@@ -695,10 +689,10 @@ contains
 
   !> Clears the reactions on bodies; those that sleep keep theirs.
   subroutine clear_reactions(state)
-    type(bodies_and_triples), intent(in) :: state
+    type(element_bodies), intent(in) :: state
     integer(i4) :: b, bodies, last
 
-    bodies = int(state%bodies%rows, i4)
+    bodies = state%n
     if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
       state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
       return

@@ -5,13 +5,13 @@
 !> with d from its point to the master's.  Rows of wheels take the column `levers` (module wheels).
 module row_operator
   use kinds, only: dp, i4
-  use body_state, only: bodies_and_triples
+  use body_state, only: element_bodies, bodies_and_triples
   use element_frames, only: element_spin
   use kind_numbers, only: contact => constraint_contact
   use matrix3, only: cross
   use row_families, only: family_of
   use row_family_base, only: row_family
-  use state_tables, only: constraint_table, finite_elements
+  use state_tables, only: constraint_table
   use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind
   implicit none
   private
@@ -20,10 +20,9 @@ module row_operator
 contains
 
   !> Computes H of one side of constraint i, on body k, and the velocity triples that it applies to.
-  subroutine operator_of(state, con, fe, k, side, i, point, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
+  subroutine operator_of(state, con, k, side, i, point, count, h, t)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: k, i
     integer, intent(in) :: side       !< 1 master, 2 slave
     real(dp), intent(in) :: point(3)  !< referential
@@ -32,7 +31,7 @@ contains
     integer(i4) :: c
 
     if (state%bodies%kind(k) == finite_element_kind) then
-      call element_operator(state, con, fe, k, side, i, count, h, t)
+      call element_operator(state, con, k, side, i, count, h, t)
       return
     end if
     c = state%bodies%conf_ptr(k)
@@ -66,10 +65,9 @@ contains
   end subroutine turning_operator
 
   !> Computes the blocks of constraint i on the nodes of the element of body k that holds the point: N_a base^T, and those of its local frame.
-  subroutine element_operator(state, con, fe, k, side, i, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
+  subroutine element_operator(state, con, k, side, i, count, h, t)
+    type(element_bodies), intent(in) :: state
     type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: k, i
     integer, intent(in) :: side
     integer(i4), intent(out) :: count, t(8)
@@ -80,8 +78,8 @@ contains
     integer :: a
 
     e = state%bodies%element_ptr(k) + con%element(side,i)
-    count = fe%element_size(e)
-    t(1:count) = state%bodies%velo_ptr(k) + fe%element_node(1:count,e)
+    count = state%fe%element_size(e)
+    t(1:count) = state%bodies%velo_ptr(k) + state%fe%element_node(1:count,e)
     associate (base => con%base(:,:,i), weights => con%weights(:,side,i))
       do a = 1, count
         h(:,:,a) = weights(a)*transpose(base)
@@ -91,14 +89,14 @@ contains
       if (family%geared) then
         turned(:,1:2) = con%length(i)*base(:,1:2)
         turned(:,3) = con%levers(:,1,side,i)
-        h = element_spin(state, fe, con, side, i, k, turned)
+        h = element_spin(state, con, side, i, k, turned)
         do a = 1, count
           h(3,:,a) = h(3,:,a) + weights(a)*con%levers(:,2,side,i)
         end do
       else if (family%angular) then
-        h = element_spin(state, fe, con, side, i, k, con%length(i)*base)
+        h = element_spin(state, con, side, i, k, con%length(i)*base)
       else if (family%carried .and. side == 2) then
-        spin = element_spin(state, fe, con, side, i, k, across(con, i))
+        spin = element_spin(state, con, side, i, k, across(con, i))
         h(:,:,1:count) = h(:,:,1:count) + spin(:,:,1:count)
       end if
     end associate

@@ -5,14 +5,20 @@ module body_state
   use table_registry, only: table_open
   implicit none
   private
-  public :: bodies_and_triples, open_bodies, open_elements
+  public :: bodies_and_triples, element_bodies, open_bodies, open_elements
 
   !> Bodies, and the triples to which their `velo_ptr` and `conf_ptr` point.
   type :: bodies_and_triples
     type(body_table), pointer :: bodies => null()
     type(triple_table), pointer :: triples => null()
     type(configuration_table), pointer :: configurations => null()
+    integer(i4) :: n = 0          !< bodies in use
   end type bodies_and_triples
+
+  !> These, and the finite elements of all bodies.
+  type, extends(bodies_and_triples) :: element_bodies
+    type(finite_elements) :: fe
+  end type element_bodies
 
 contains
 
@@ -25,16 +31,16 @@ contains
     call point_to_table(handles(1), state%bodies, status)
     if (status == table_open) call point_to_table(handles(2), state%triples, status)
     if (status == table_open) call point_to_table(handles(3), state%configurations, status)
+    if (status == table_open) state%n = int(state%bodies%rows, i4)
   end subroutine open_bodies
 
   !> Opens these tables, and finite elements by their handle.
-  subroutine open_elements(handles, elements, state, fe, status)
+  subroutine open_elements(handles, elements, state, status)
     integer(i8), intent(in) :: handles(3), elements
-    type(bodies_and_triples), intent(out) :: state
-    type(finite_elements), intent(out) :: fe
+    type(element_bodies), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(elements, fe, status)
+    call open_bodies(handles, state%bodies_and_triples, status)
+    if (status == table_open) call open_table(elements, state%fe, status)
   end subroutine open_elements
 end module body_state
