@@ -2,11 +2,10 @@
 module prescriptions
   use kinds, only: dp, i4
   use curves, only: series_vector
-  use explicit_model, only: model_tables
   use kind_numbers, only: drive_velocity, drive_acceleration
   use matrix3, only: cross
   use particle_motion, only: map_points_of
-  use state_tables, only: restraint_table, particle_table
+  use state_tables, only: model_tables, restraint_table, particle_table
   implicit none
   private
   public :: restrain_velocities, restrain_forces, remove, read_drives, drive_accelerations, drive_velocities

@@ -1,17 +1,14 @@
 !> The three tables of the state of bodies, opened together, also with the arrays of finite elements.
 module body_state
   use kinds, only: i4, i8
-  use state_tables, only: body_table, triple_table, configuration_table, finite_elements, open_table, point_to_table
+  use state_tables, only: body_tables, finite_elements, open_body_tables, open_table
   use table_registry, only: table_open
   implicit none
   private
   public :: bodies_and_triples, element_bodies, open_bodies, open_elements
 
   !> Bodies, and the triples to which their `velo_ptr` and `conf_ptr` point.
-  type :: bodies_and_triples
-    type(body_table), pointer :: bodies => null()
-    type(triple_table), pointer :: triples => null()
-    type(configuration_table), pointer :: configurations => null()
+  type, extends(body_tables) :: bodies_and_triples
     integer(i4) :: n = 0          !< bodies in use
   end type bodies_and_triples
 
@@ -28,9 +25,7 @@ contains
     type(bodies_and_triples), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call point_to_table(handles(1), state%bodies, status)
-    if (status == table_open) call point_to_table(handles(2), state%triples, status)
-    if (status == table_open) call point_to_table(handles(3), state%configurations, status)
+    call open_body_tables(handles, state%body_tables, status)
     if (status == table_open) state%n = int(state%bodies%rows, i4)
   end subroutine open_bodies
 
