@@ -115,7 +115,7 @@ contains
     integer(i4), intent(out) :: failure, row, implicit
     type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start, v
+    integer(i4) :: b, count, found, i, l, rows(0:batch-1), start
     integer :: wrong
     logical :: drift, kick, finite(lanes)
 
@@ -123,15 +123,11 @@ contains
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    associate (kind => state%bodies%kind, scheme => state%bodies%scheme, mass => state%bodies%mass, &
-               volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
-               conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, conf => state%configurations%conf, &
-               velo => state%triples%velo, velo_prev => state%triples%velo_prev, force => state%triples%force, &
-               inverse_inertia => state%triples%inverse_inertia)
+    associate (kind => state%bodies%kind, scheme => state%bodies%scheme)
     drift = stage /= 2
     kick = stage /= 1
     first = no_failure
-    !$omp parallel do schedule(static) if (pays(state%n, 40)) private(b, c, count, finite, found, i, l, rows, v, wrong) &
+    !$omp parallel do schedule(static) if (pays(state%n, 40)) private(b, count, finite, found, i, l, rows, wrong) &
     !$omp   reduction(min:first) reduction(+:implicit)
     do start = 0, state%n - 1, batch
       call find_rigid(start, min(start + batch, state%n) - 1, waking /= 0, kind, state%bodies%rest, found, rows)
@@ -150,19 +146,8 @@ contains
         if (scheme(b) == implicit_scheme) implicit = implicit + 1
         select case (kind(b))
         case (pseudo_rigid_kind)
-          c = conf_ptr(b)
-          v = velo_ptr(b)
-          wrong = 0
-          if (drift) then
-            call drift_pseudo_rigid(step, conf(:,c:c+3), velo(:,v:v+3), velo_prev(:,v:v+3), force(:,v:v+3), wrong)
-          end if
-          if (scheme(b) /= explicit_scheme .and. scheme(b) /= implicit_scheme) wrong = 3
-          if (wrong /= 0) then
-            first = min(first, code(b, wrong))
-          else if (kick) then           ! implicit.py replaces u* of implicit bodies afterwards
-            call pseudo_rigid_free_velocity(step, gravity, mass(b), volume(b), lame(:,b), damping(b), &
-                                            inverse_inertia(:,:,v:v+3), conf(:,c:c+3), velo(:,v:v+3), force(:,v:v+3))
-          end if
+          call predict_pseudo_rigid(drift, kick, step, gravity, state, b, wrong)
+          if (wrong /= 0) first = min(first, code(b, wrong))
         case (obstacle_kind, rigid_kind, finite_element_kind)
         case default
           first = min(first, code(b, 4))
@@ -173,6 +158,29 @@ contains
     call decode(first, failure, row)
     end associate
   end subroutine predict
+
+  !> Moves one pseudo-rigid body to mid-step, and computes its free velocity; returns 0 or the failure.
+  subroutine predict_pseudo_rigid(drift, kick, step, gravity, state, b, wrong)
+    logical, intent(in) :: drift, kick
+    real(dp), intent(in) :: step, gravity(3)
+    type(bodies_and_triples), intent(in) :: state    !< its columns change
+    integer(i4), intent(in) :: b
+    integer, intent(out) :: wrong
+    integer(i4) :: c, v
+
+    c = state%bodies%conf_ptr(b)
+    v = state%bodies%velo_ptr(b)
+    wrong = 0
+    associate (bodies => state%bodies, conf => state%configurations%conf, velo => state%triples%velo, force => state%triples%force)
+      if (drift) call drift_pseudo_rigid(step, conf(:,c:c+3), velo(:,v:v+3), state%triples%velo_prev(:,v:v+3), &
+                                         force(:,v:v+3), wrong)
+      if (bodies%scheme(b) /= explicit_scheme .and. bodies%scheme(b) /= implicit_scheme) wrong = 3
+      if (wrong /= 0 .or. .not. kick) return
+      ! implicit.py replaces u* of implicit bodies afterwards
+      call pseudo_rigid_free_velocity(step, gravity, bodies%mass(b), bodies%volume(b), bodies%lame(:,b), bodies%damping(b), &
+                                      state%triples%inverse_inertia(:,:,v:v+3), conf(:,c:c+3), velo(:,v:v+3), force(:,v:v+3))
+    end associate
+  end subroutine predict_pseudo_rigid
 
   !> Moves one pseudo-rigid body, q(t) -> q(t+h/2); returns 0 or the failure.
   pure subroutine drift_pseudo_rigid(step, conf, velo, velo_prev, force, failure)

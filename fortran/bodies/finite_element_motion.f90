@@ -64,20 +64,18 @@ contains
     failed = -1
     call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (first => state%fe%first, row => state%fe%row, passive => state%fe%passive, body_damping => state%bodies%damping)
     do b = 0, state%fe%count - 1
-      if (passive(b) == 0 .and. body_damping(row(b)) > 0) damped = 1
+      if (state%fe%passive(b) == 0 .and. state%bodies%damping(state%fe%row(b)) > 0) damped = 1
     end do
     failed = huge(failed)
     !$omp parallel do if (size(state%fe%conf_row) > parallel_from) schedule(dynamic) private(finite) reduction(min:failed)
     do b = 0, state%fe%count - 1
-      call drift_nodes(first(b), first(b+1) - 1, step, state%fe%conf_row, state%fe%velo_row, state%configurations%conf, &
-                       state%triples%velo, state%triples%velo_prev, state%triples%force, finite)
+      call drift_nodes(state%fe%first(b), state%fe%first(b+1) - 1, step, state%fe%conf_row, state%fe%velo_row, &
+                       state%configurations%conf, state%triples%velo, state%triples%velo_prev, state%triples%force, finite)
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
     call follow_nodes(not_finite, state, failure, failed)
-    end associate
   end subroutine drift
 
   !> Ends a half of the motion: reports the first body whose numbers failed, if `failed` is one, else computes rotations and displacements.
@@ -358,34 +356,43 @@ contains
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failure
     type(element_bodies) :: state
-    real(dp) :: mean(3), work
-    integer :: b, n, v
+    integer :: b
 
     call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (linear => state%fe%linear, first => state%fe%first, row => state%fe%row, passive => state%fe%passive, &
-               scheme => state%bodies%scheme, body_damping => state%bodies%damping, velo_row => state%fe%velo_row, &
-               rotation => state%fe%rotation, velo_prev => state%triples%velo_prev, velo => state%triples%velo, &
-               vector => state%fe%net, viscous => state%fe%viscous, mass => state%fe%mass, reaction => state%triples%reaction, &
-               energy => state%bodies%energy)
-    !$omp parallel do if (size(mass) > parallel_from) schedule(dynamic) private(n, v, mean, work)
+    associate (row => state%fe%row, damping => state%bodies%damping, energy => state%bodies%energy)
+    !$omp parallel do if (size(state%fe%mass) > parallel_from) schedule(dynamic)
     do b = 0, state%fe%count - 1
-      if (passive(b) == 1 .or. .not. body_damping(row(b)) > 0) cycle
-      work = 0
-      do n = first(b), first(b+1) - 1
-        mean = vector(:,n)
-        if (scheme(row(b)) == explicit_scheme) then
-          v = velo_row(n)
-          mean = (velo_prev(:,v) + velo(:,v) + step/mass(n)*reaction(:,v))/2
-          if (linear(b) == 1) mean = matmul(mean, rotation(:,:,b))
-        end if
-        work = work + dot_product(mean, viscous(:,n))
-      end do
-      energy(6,row(b)) = energy(6,row(b)) + step*body_damping(row(b))*work
+      if (state%fe%passive(b) == 1 .or. .not. damping(row(b)) > 0) cycle
+      energy(6,row(b)) = energy(6,row(b)) + step*damping(row(b))*viscous_work(state, step, b)
     end do
     !$omp end parallel do
     end associate
   end subroutine add_dissipation
+
+  !> Computes (u(t) + u(t+h))/2 . viscous of the nodes of one body.
+  pure function viscous_work(state, step, b) result(work)
+    type(element_bodies), intent(in) :: state
+    real(dp), intent(in) :: step
+    integer, intent(in) :: b
+    real(dp) :: work, mean(3)
+    logical :: explicit
+    integer :: n, v
+
+    explicit = state%bodies%scheme(state%fe%row(b)) == explicit_scheme
+    work = 0
+    associate (velo_prev => state%triples%velo_prev, velo => state%triples%velo, reaction => state%triples%reaction)
+    do n = state%fe%first(b), state%fe%first(b+1) - 1
+      mean = state%fe%net(:,n)
+      if (explicit) then
+        v = state%fe%velo_row(n)
+        mean = (velo_prev(:,v) + velo(:,v) + step/state%fe%mass(n)*reaction(:,v))/2
+        if (state%fe%linear(b) == 1) mean = matmul(mean, state%fe%rotation(:,:,b))
+      end if
+      work = work + dot_product(mean, state%fe%viscous(:,n))
+    end do
+    end associate
+  end function viscous_work
 
   !> Ends the step: u(t+h) = u* + h/m r of explicit bodies (others have theirs already); conf(t+h); `local_displacements`; KINETIC
   !> (1) and EXTERNAL (3) energy, which grows by the work of applied forces and reactions.

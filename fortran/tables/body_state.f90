@@ -1,11 +1,11 @@
 !> The three tables of the state of bodies, opened together, also with the arrays of finite elements.
 module body_state
   use kinds, only: i4, i8
-  use state_tables, only: body_tables, finite_elements, open_body_tables, open_table
+  use state_tables, only: body_tables, constraint_table, finite_elements, open_body_tables, open_table
   use table_registry, only: table_open
   implicit none
   private
-  public :: bodies_and_triples, element_bodies, open_bodies, open_elements
+  public :: bodies_and_triples, element_bodies, constrained_bodies, open_bodies, open_elements, open_constrained_bodies
 
   !> Bodies, and the triples to which their `velo_ptr` and `conf_ptr` point.
   type, extends(body_tables) :: bodies_and_triples
@@ -16,6 +16,11 @@ module body_state
   type, extends(bodies_and_triples) :: element_bodies
     type(finite_elements) :: fe
   end type element_bodies
+
+  !> These, and constraints on bodies.
+  type, extends(element_bodies) :: constrained_bodies
+    type(constraint_table) :: con
+  end type constrained_bodies
 
 contains
 
@@ -38,4 +43,14 @@ contains
     call open_bodies(handles, state%bodies_and_triples, status)
     if (status == table_open) call open_table(elements, state%fe, status)
   end subroutine open_elements
+
+  !> Opens these tables, and constraints by their handle.
+  subroutine open_constrained_bodies(handles, elements, constraints, state, status)
+    integer(i8), intent(in) :: handles(3), elements, constraints
+    type(constrained_bodies), intent(out) :: state
+    integer(i4), intent(out) :: status
+
+    call open_elements(handles, elements, state%element_bodies, status)
+    if (status == table_open) call open_table(constraints, state%con, status)
+  end subroutine open_constrained_bodies
 end module body_state
