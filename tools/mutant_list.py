@@ -161,8 +161,8 @@ MUTANTS = [
     ),
     *_of(
         "fortran/constraints/user_constraints.f90", (JOINTS, SYSTEMS),
-        ("links point the other way", "    vector = rows%point(:,i) - rows%other_point(:,i)\n", "    vector = rows%other_point(:,i) - rows%point(:,i)\n"),
-        ("elongation of the wrong sign", "      distance = norm2(vector)\n      rows%gap(i) = distance - rows%length(i)", "      distance = norm2(vector)\n      rows%gap(i) = rows%length(i) - distance"),
+        ("links point the other way", "    vector = state%con%point(:,i) - state%con%other_point(:,i)\n", "    vector = state%con%other_point(:,i) - state%con%point(:,i)\n"),
+        ("elongation of the wrong sign", "      distance = norm2(vector)\n      state%con%gap(i) = distance - state%con%length(i)", "      distance = norm2(vector)\n      state%con%gap(i) = state%con%length(i) - distance"),
     ),
     *_of(
         "solfec/constraints/user.py", (JOINTS,),
@@ -214,8 +214,8 @@ MUTANTS = [
     ),
     *_of(
         "fortran/solvers/local_dynamics.f90", (SYSTEMS, SCENES),
-        ("slaves are pushed like masters", "call pull(k, a, i, 2, con%slave_point(:,i), -r)", "call pull(k, a, i, 2, con%slave_point(:,i), r)"),
-        ("slaves at the master's point", "if (side == 2) point = con%slave_point(:,i)", "if (side == 2) point = con%master_point(:,i)"),
+        ("slaves are pushed like masters", "call pull(k, a, i, 2, state%con%slave_point(:,i), -r)", "call pull(k, a, i, 2, state%con%slave_point(:,i), r)"),
+        ("slaves at the master's point", "if (side == 2) point = state%con%slave_point(:,i)", "if (side == 2) point = state%con%master_point(:,i)"),
         ("reactions are not turned into space", "(h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))", "(h(j,1,c)*r(1) + h(j,2,c)*r(2) + h(j,3,c)*r(3))"),
         ("open contacts keep their force", "if (row%kind == open_row) loc%rows%R(:,a) = 0.0_dp", "continue"),
         ("a root of the inverse mass", "entry(:,2,e) = h(:,2,k)*l(2,2) + h(:,3,k)*l(3,2)", "entry(:,2,e) = h(:,2,k)*l(2,2)"),

@@ -208,22 +208,16 @@ contains
     integer(i4), intent(out) :: failure, row
     type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start, v
-    real(dp) :: middle(3,4), work
-    logical :: finite(lanes), converged(lanes), regular(lanes)
+    integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start
+    logical :: finite(lanes), converged(lanes), regular(lanes), sound
 
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    associate (kind => state%bodies%kind, scheme => state%bodies%scheme, mass => state%bodies%mass, &
-               volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
-               tensor => state%bodies%tensor, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
-               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
-               force => state%triples%force, reaction => state%triples%reaction, &
-               inverse_inertia => state%triples%inverse_inertia, energy => state%bodies%energy)
+    associate (kind => state%bodies%kind, conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf)
     first = no_failure
     !$omp parallel do schedule(static) if (pays(state%n, 50)) &
-    !$omp   private(b, c, count, found, i, l, rows, v, middle, work, finite, converged, regular) reduction(min:first)
+    !$omp   private(b, c, count, found, i, l, rows, finite, converged, regular, sound) reduction(min:first)
     do start = 0, state%n - 1, batch
       call find_rigid(start, min(start + batch, state%n) - 1, .false., kind, state%bodies%rest, found, rows)
       do i = 0, found - 1, lanes
@@ -243,31 +237,45 @@ contains
       if (found == min(batch, state%n - start)) cycle
       do b = start, min(start + batch, state%n) - 1
         if (kind(b) /= pseudo_rigid_kind) cycle   ! `predict` has refused unknown kinds
-        c = conf_ptr(b)
-        v = velo_ptr(b)
-        if (.not. all_finite(4, reaction(:,v:v+3))) then
-          first = min(first, code(b, 9))
-          cycle
-        end if
-        middle = conf(:,c:c+3)
-        call pseudo_rigid_finish(step, inverse_inertia(:,:,v:v+3), reaction(:,v:v+3), conf(:,c:c+3), velo(:,v:v+3))
-        work = 0
-        do i = v, v + 3
-          work = work + sum((velo_prev(:,i) + velo(:,i))*(force(:,i) + reaction(:,i)))
-        end do
-        energy(1,b) = pseudo_rigid_kinetic_energy(mass(b), tensor(:,:,b), velo(:,v:v+3))
-        energy(2,b) = pseudo_rigid_internal_energy(volume(b), lame(:,b), conf(:,c:c+3))
-        energy(3,b) = energy(3,b) + step/2*work
-        if (damping(b) > 0) then
-          energy(6,b) = energy(6,b) + step*pseudo_rigid_damping_power( &
-            volume(b), lame(:,b), damping(b), middle, velo_prev(:,v:v+3), velo(:,v:v+3), scheme(b) == explicit_scheme)
-        end if
+        call finish_pseudo_rigid(step, state, b, sound)
+        if (.not. sound) first = min(first, code(b, 9))
       end do
     end do
     !$omp end parallel do
     call decode(first, failure, row)
     end associate
   end subroutine finish
+
+  !> Ends the step of one pseudo-rigid body; `sound`: its reaction is finite, else nothing changes.
+  subroutine finish_pseudo_rigid(step, state, b, sound)
+    real(dp), intent(in) :: step
+    type(bodies_and_triples), intent(in) :: state    !< its columns change
+    integer(i4), intent(in) :: b
+    logical, intent(out) :: sound
+    real(dp) :: middle(3,4), work
+    integer(i4) :: c, i, v
+
+    c = state%bodies%conf_ptr(b)
+    v = state%bodies%velo_ptr(b)
+    associate (bodies => state%bodies, conf => state%configurations%conf, velo => state%triples%velo, &
+               velo_prev => state%triples%velo_prev, reaction => state%triples%reaction, energy => state%bodies%energy)
+      sound = all_finite(4, reaction(:,v:v+3))
+      if (.not. sound) return
+      middle = conf(:,c:c+3)
+      call pseudo_rigid_finish(step, state%triples%inverse_inertia(:,:,v:v+3), reaction(:,v:v+3), conf(:,c:c+3), velo(:,v:v+3))
+      work = 0
+      do i = v, v + 3
+        work = work + sum((velo_prev(:,i) + velo(:,i))*(state%triples%force(:,i) + reaction(:,i)))
+      end do
+      energy(1,b) = pseudo_rigid_kinetic_energy(bodies%mass(b), bodies%tensor(:,:,b), velo(:,v:v+3))
+      energy(2,b) = pseudo_rigid_internal_energy(bodies%volume(b), bodies%lame(:,b), conf(:,c:c+3))
+      energy(3,b) = energy(3,b) + step/2*work
+      if (bodies%damping(b) > 0) then
+        energy(6,b) = energy(6,b) + step*pseudo_rigid_damping_power(bodies%volume(b), bodies%lame(:,b), bodies%damping(b), middle, &
+          velo_prev(:,v:v+3), velo(:,v:v+3), bodies%scheme(b) == explicit_scheme)
+      end if
+    end associate
+  end subroutine finish_pseudo_rigid
 
   !> Encodes a failure so that the minimum belongs to the lowest row, for any order of threads.
   pure integer(i8) function code(row, failure)

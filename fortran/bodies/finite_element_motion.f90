@@ -321,31 +321,38 @@ contains
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(out) :: failure
     type(element_bodies) :: state
-    real(dp) :: mean(3)
-    integer :: b, n, v
+    integer :: b
 
     call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (linear => state%fe%linear, first => state%fe%first, row => state%fe%row, passive => state%fe%passive, &
-               scheme => state%bodies%scheme, body_damping => state%bodies%damping, velo_row => state%fe%velo_row, &
-               rotation => state%fe%rotation, velo_prev => state%triples%velo_prev, velo => state%triples%velo, &
-               vector => state%fe%net)
-    !$omp parallel do if (size(velo_row) > parallel_from) schedule(dynamic) private(n, v, mean)
+    !$omp parallel do if (size(state%fe%velo_row) > parallel_from) schedule(dynamic)
     do b = 0, state%fe%count - 1
-      do n = first(b), first(b+1) - 1
-        v = velo_row(n)
-        mean = 0
-        if (passive(b) == 0 .and. body_damping(row(b)) > 0) then
-          mean = velo_prev(:,v)
-          if (scheme(row(b)) /= explicit_scheme) mean = (mean + velo(:,v))/2
-        end if
-        if (linear(b) == 1) mean = matmul(mean, rotation(:,:,b))
-        vector(:,n) = mean
-      end do
+      call write_damped(state, b)
     end do
     !$omp end parallel do
-    end associate
   end subroutine damped_velocities
+
+  !> Writes to net the velocities of one body on which damping acts.
+  subroutine write_damped(state, b)
+    type(element_bodies), intent(in) :: state    !< its columns change
+    integer, intent(in) :: b
+    logical :: damped, explicit
+    real(dp) :: mean(3)
+    integer :: n, v
+
+    damped = state%fe%passive(b) == 0 .and. state%bodies%damping(state%fe%row(b)) > 0
+    explicit = state%bodies%scheme(state%fe%row(b)) == explicit_scheme
+    do n = state%fe%first(b), state%fe%first(b+1) - 1
+      v = state%fe%velo_row(n)
+      mean = 0
+      if (damped) then
+        mean = state%triples%velo_prev(:,v)
+        if (.not. explicit) mean = (mean + state%triples%velo(:,v))/2
+      end if
+      if (state%fe%linear(b) == 1) mean = matmul(mean, state%fe%rotation(:,:,b))
+      state%fe%net(:,n) = mean
+    end do
+  end subroutine write_damped
 
   !> Adds the work of damping, energy(6) += h/2 (u(t) + u(t+h)) . eta viscous, with `viscous` = K times the `net` of damped_velocities;
   !> u(t+h) of explicit bodies is u* + h/m r.
@@ -407,28 +414,27 @@ contains
     integer(i4), intent(out) :: failure, failed
     type(element_bodies) :: state
     real(dp) :: kinetic, work
-    integer :: b
+    integer :: b, k
     logical :: finite, explicit
 
     failed = -1
     call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (row => state%fe%row, energy => state%bodies%energy)
     failed = huge(failed)
-    !$omp parallel do if (size(state%fe%mass) > parallel_from) schedule(dynamic) private(finite, explicit, kinetic, work) &
+    !$omp parallel do if (size(state%fe%mass) > parallel_from) schedule(dynamic) private(finite, explicit, k, kinetic, work) &
     !$omp reduction(min:failed)
     do b = 0, state%fe%count - 1
-      explicit = state%bodies%scheme(row(b)) == explicit_scheme
+      k = state%fe%row(b)
+      explicit = state%bodies%scheme(k) == explicit_scheme
       call finish_nodes(state%fe%first(b), state%fe%first(b+1) - 1, explicit, step, state%fe%conf_row, state%fe%velo_row, &
                         state%fe%mass, state%triples%velo_prev, state%triples%force, state%triples%reaction, &
                         state%configurations%conf, state%triples%velo, kinetic, work, finite)
-      energy(1,row(b)) = kinetic
-      energy(3,row(b)) = energy(3,row(b)) + work
+      state%bodies%energy(1,k) = kinetic
+      state%bodies%energy(3,k) = state%bodies%energy(3,k) + work
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
     call follow_nodes(bad_reaction, state, failure, failed)
-    end associate
   end subroutine finish
 
   !> Ends the step of the nodes first to last of one body; computes its kinetic energy and the work of forces on it.

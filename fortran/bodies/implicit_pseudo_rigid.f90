@@ -8,8 +8,7 @@
 module implicit_pseudo_rigid
   use kinds, only: dp, i4, i8
   use body_failures, only: turned_inside_out, bad_reaction, singular, report
-  use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: pseudo_rigid_solver, open_table
+  use body_state, only: pseudo_rigid_bodies, open_pseudo_rigid_bodies
   use table_registry, only: table_open
   use matrix3, only: multiply, determinant, all_finite
   use pseudo_rigid, only: second_piola_kirchhoff, pseudo_rigid_internal_energy
@@ -19,21 +18,7 @@ module implicit_pseudo_rigid
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
-  !> Bodies, and the group of them that is solved here.
-  type, extends(bodies_and_triples) :: implicit_bodies
-    type(pseudo_rigid_solver) :: group
-  end type implicit_bodies
-
 contains
-
-  subroutine open_group(handles, solver, state, status)
-    integer(i8), intent(in) :: handles(3), solver
-    type(implicit_bodies), intent(out) :: state
-    integer(i4), intent(out) :: status
-
-    call open_bodies(handles, state%bodies_and_triples, status)
-    if (status == table_open) call open_table(solver, state%group, status)
-  end subroutine open_group
 
   !> Computes A^-1 of every body at its present gradient; reads mass, volume, damping, lame, tensor and conf, writes `inverses`.
   subroutine invert(handles, solver, step, dynamic, failure, row)
@@ -41,14 +26,14 @@ contains
     real(dp), intent(in) :: step                  !< time step h
     integer(i4), intent(in) :: dynamic            !< 1: beta of dynamics, 0: of quasi-statics
     integer(i4), intent(out) :: failure, row
-    type(implicit_bodies) :: state
+    type(pseudo_rigid_bodies) :: state
     real(dp) :: matrix(9,9), beta
     integer(i4) :: b, first
     integer :: i
     logical :: regular
 
     row = -1
-    call open_group(handles, solver, state, failure)
+    call open_pseudo_rigid_bodies(handles, solver, state, failure)
     if (failure /= table_open) return
     associate (rows => state%group%rows, inverse => state%group%inverses, mass => state%bodies%mass, &
                volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
@@ -145,11 +130,11 @@ contains
   subroutine free_velocities(handles, solver, status)
     integer(i8), intent(in) :: handles(3), solver
     integer(i4), intent(out) :: status
-    type(implicit_bodies) :: state
+    type(pseudo_rigid_bodies) :: state
     real(dp) :: impulse(3,4)
     integer :: a, b, i, v
 
-    call open_group(handles, solver, state, status)
+    call open_pseudo_rigid_bodies(handles, solver, state, status)
     if (status /= table_open) return
     associate (rows => state%group%rows, inverse => state%group%inverses, mass => state%bodies%mass, &
                tensor => state%bodies%tensor, velo_ptr => state%bodies%velo_ptr, velo_prev => state%triples%velo_prev, &
@@ -175,11 +160,11 @@ contains
     integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: status
-    type(implicit_bodies) :: state
+    type(pseudo_rigid_bodies) :: state
     real(dp) :: change(3,4)
     integer :: a, i, v
 
-    call open_group(handles, solver, state, status)
+    call open_pseudo_rigid_bodies(handles, solver, state, status)
     if (status /= table_open) return
     associate (rows => state%group%rows, inverse => state%group%inverses, velo_ptr => state%bodies%velo_ptr, &
                inverse_inertia => state%triples%inverse_inertia, reaction => state%triples%reaction, &
@@ -204,11 +189,11 @@ contains
     integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step, gravity(3)      !< time step h, acceleration [length/time**2]
     integer(i4), intent(out) :: status
-    type(implicit_bodies) :: state
+    type(pseudo_rigid_bodies) :: state
     real(dp) :: stress(3,3), energy, net(3,4)
     integer :: a, b, c, i, v
 
-    call open_group(handles, solver, state, status)
+    call open_pseudo_rigid_bodies(handles, solver, state, status)
     if (status /= table_open) return
     associate (rows => state%group%rows, inverse => state%group%inverses, mass => state%bodies%mass, &
                volume => state%bodies%volume, lame => state%bodies%lame, conf_ptr => state%bodies%conf_ptr, &
@@ -238,12 +223,12 @@ contains
     integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failure, row
-    type(implicit_bodies) :: state
+    type(pseudo_rigid_bodies) :: state
     integer(i4) :: b, bad, turned
     integer :: c, i, v
 
     row = -1
-    call open_group(handles, solver, state, failure)
+    call open_pseudo_rigid_bodies(handles, solver, state, failure)
     if (failure /= table_open) return
     associate (rows => state%group%rows, inverse => state%group%inverses, volume => state%bodies%volume, &
                lame => state%bodies%lame, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &

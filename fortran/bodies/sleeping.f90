@@ -3,10 +3,9 @@
 !> The column `rest` of bodies counts the steps in which a body has been slow; `asleep` and `wakes` mark those that do not move.
 module sleeping
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: touching_bodies, open_touching_bodies
   use connected_sets, only: connect, root_of
   use kind_numbers, only: obstacle_kind => body_obstacle, rigid_kind => body_rigid
-  use state_tables, only: constraint_table, open_table
   use table_registry, only: table_open
   implicit none
   private
@@ -15,21 +14,7 @@ module sleeping
   integer(i4), parameter :: asleep = -1   !< a value of `rest`
   integer(i4), parameter :: wakes = -2    !< a body that wakes within the present step
 
-  !> Bodies, and the contacts and constraints between them.
-  type, extends(bodies_and_triples) :: touching_bodies
-    type(constraint_table) :: con
-  end type touching_bodies
-
 contains
-
-  subroutine open_touching(handles, constraints, state, failure)
-    integer(i8), intent(in) :: handles(3), constraints
-    type(touching_bodies), intent(out) :: state
-    integer(i4), intent(out) :: failure
-
-    call open_bodies(handles, state%bodies_and_triples, failure)
-    if (failure == table_open) call open_table(constraints, state%con, failure)
-  end subroutine open_touching
 
   !> Counts steps of rest, and lets islands sleep of which all bodies have been slow for long enough.  They lose what velocity they have;
   !> its energy becomes DISSIPATED.
@@ -53,7 +38,7 @@ contains
 
     fell = 0
     held = 0
-    call open_touching(handles, constraints, state, failure)
+    call open_touching_bodies(handles, constraints, state, failure)
     if (failure /= table_open) return
     associate (rest => state%bodies%rest, kind => state%bodies%kind)
       ready = 0
@@ -210,7 +195,7 @@ contains
     held = 0
     left = 0
     woken = 0
-    call open_touching(handles, constraints, state, failure)
+    call open_touching_bodies(handles, constraints, state, failure)
     if (failure /= table_open) return
     associate (rest => state%bodies%rest, kind => state%bodies%kind)
       allocate (moves(0:state%n-1), touched(0:state%n-1))
