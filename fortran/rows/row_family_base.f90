@@ -26,8 +26,8 @@ module row_family_base
     type(surface_material_table), pointer :: materials
     real(dp) :: w(3,3), b(3), v(3)              !< W_aa, B, V
     real(dp) :: free(3)                         !< B less the prescribed velocity, for `solve`; B at first
-    real(dp) :: law(law_size) = 0.0_dp          !< numbers of the law; each family has its own layout
-    real(dp) :: block(block_size) = 0.0_dp      !< numbers computed from W_aa
+    real(dp) :: law(law_size)                   !< numbers of the law, zero at first; each family has its own layout
+    real(dp) :: block(block_size)               !< numbers computed from W_aa, zero at first
   end type prepared_row
 
   !> Error of a row in its law.

@@ -502,8 +502,21 @@ contains
     family => family_of(kind)
     ! a component in which a row does not act is a separate unknown: 0 = W_NN R_N
     if (family%masked) loc%rows%diagonal(3,3,a) = 0.5_dp*(loc%rows%diagonal(1,1,a) + loc%rows%diagonal(2,2,a))
-    row = prepared_row(kind, dynamic, step, epsilon, i, con%material(i), loc%rows%arm(a), con, mat, w=loc%rows%diagonal(:,:,a), &
-                       b=loc%rows%B(:,a), v=loc%rows%V(:,a), free=loc%rows%B(:,a))
+    row%kind = kind
+    row%dynamic = dynamic                     ! one by one: a constructor would take longer than the law
+    row%step = step
+    row%epsilon = epsilon
+    row%constraint = i
+    row%material = con%material(i)
+    row%arm = loc%rows%arm(a)
+    row%constraints => con
+    row%materials => mat
+    row%w = loc%rows%diagonal(:,:,a)
+    row%b = loc%rows%B(:,a)
+    row%v = loc%rows%V(:,a)
+    row%free = row%b
+    row%law = 0.0_dp
+    row%block = 0.0_dp
     call family%prepare(row)
     loc%rows%kind(a) = row%kind
     loc%rows%law(:,a) = row%law
