@@ -39,6 +39,11 @@ def layout(columns: dict, numbers: dict) -> str:
     return " ".join([*parts, *(f"{name}:{dtype}" for name, dtype in numbers.items())])
 
 
+def handles_of(owner, names) -> np.ndarray:
+    """Handles of tables that kernels open together (OPENED_TOGETHER), in the order of their names, which are members of the owner."""
+    return np.array([getattr(owner, name).handle for name in names], np.longlong)
+
+
 def known_number(kind: type, columns: dict, numbers: dict) -> int:
     """Return the number of a class in the compiled module; 0: it has none.
 

@@ -63,7 +63,7 @@ contains
     class(row_family), pointer :: family
 
     family => family_of(kind)
-    call family%solve(w, block, law, normal_v, options, b, r, status)
+    status = family%solve(w, block, law, normal_v, options, b, r)
   end subroutine solve_row
 end module row_families
 """

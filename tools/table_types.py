@@ -6,6 +6,9 @@ FILES are Python modules with classes derived from `Table` or `Record` (solfec/t
 `NUMBERS` list single numbers.  OUT.f90 holds the module `state_tables`: for a class such as BodyTable the type `body_table`, whose
 components point to the columns, and procedures `open_table` and `point_to_table`, which return it for a handle.  OUT.py gives Python the number and
 the layout of each, so that a compiled module that was built from other columns is detected.  A column is named once, in Python.
+
+`OPENED_TOGETHER` of a module lists tables whose handles kernels take side by side: for {"local_tables": {"rows": "RowTable", ...}} the
+type `local_tables` has a component for each table, and `open_local_tables` opens all of them by their handles in this order.
 """
 
 from __future__ import annotations
@@ -65,6 +68,14 @@ def types(path: str) -> dict[str, Type]:
     return found
 
 
+def groups(path: str) -> dict[str, dict[str, str]]:
+    """Tables that are opened together: for each name of a type its components and their classes."""
+    for node in ast.parse(open(path).read()).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "OPENED_TOGETHER":
+            return ast.literal_eval(node.value)
+    return {}
+
+
 def column(key: ast.expr, value: ast.expr, lines: list[str], constants: dict) -> Column:
     """Return one column with its comment; shapes may name constants."""
     literal = value.elts[:2] if isinstance(value, ast.Tuple) else [ast.Constant(None), value]
@@ -80,10 +91,11 @@ def type_name(name: str) -> str:
     return re.sub(r"(?<=.)([A-Z])", r"_\1", name).lower()
 
 
-def fortran(found: dict[str, Type]) -> str:
+def fortran(found: dict[str, Type], together: dict[str, dict[str, str]]) -> str:
     """The module `state_tables`."""
     names = [type_name(name) for name in found]
-    parts = [HEADER.format(public=", &\n    ".join(["open_table", "point_to_table", *names]))]
+    public = ["open_table", "point_to_table", *names, *together, *(f"open_{group}" for group in together)]
+    parts = [HEADER.format(public=", &\n    ".join(public))]
     for name, one in zip(names, found.values()):
         rows = "" if one.is_record else "    integer(i8), pointer :: rows => null()  !< rows in use\n"
         parts.append(f"  type :: {name}\n{rows}")
@@ -93,12 +105,16 @@ def fortran(found: dict[str, Type]) -> str:
             note = f"  !< {part.note}" if part.note else ""
             parts.append(f"    {TYPES[part.kind]}, pointer{contiguous} :: {part.name}{dimensions} => null(){note}\n")
         parts.append(f"  end type {name}\n\n")
+    for group, members in together.items():
+        components = "".join(f"    type({type_name(kind)}), pointer :: {member} => null()\n" for member, kind in members.items())
+        parts.append(f"  type :: {group}\n{components}  end type {group}\n\n")
     parts.append("  !> The table of a handle; `status` is `table_open`, or says that the handle is not one of such a table (table_registry).\n")
     parts.append("  interface open_table\n" + "".join(f"    module procedure open_{name}\n" for name in names) + "  end interface open_table\n\n")
     parts.append("  !> Points to the table of a handle, as `open_table` copies it; for components: gfortran copies arrays of a table that is itself a pointer.\n")
     parts.append("  interface point_to_table\n" + "".join(f"    module procedure point_to_{name}\n" for name in names) + "  end interface point_to_table\n\ncontains\n\n")
     for number, (name, one) in enumerate(zip(names, found.values()), 1):
         parts.append(opening(number, name, one))
+    parts += [opening_together(group, list(members)) for group, members in together.items()]
     return "".join(parts) + "end module state_tables\n"
 
 
@@ -163,6 +179,21 @@ OPENING = """\
 """
 
 
+def opening_together(group: str, members: list[str]) -> str:
+    """The procedure that opens tables by their handles; its status is `table_open`, or that of the first unknown handle."""
+    lines = [
+        f"subroutine open_{group}(handles, opened, status)",
+        f"  integer(i8), intent(in) :: handles({len(members)})",
+        f"  type({group}), intent(out) :: opened",
+        "  integer(i4), intent(out) :: status",
+        "",
+    ]
+    for place, member in enumerate(members, 1):
+        lines += [f"  call point_to_table(handles({place}), opened%{member}, status)", "  if (status /= table_open) return"]
+    lines.append(f"end subroutine open_{group}")
+    return "".join(f"  {line}\n" if line else "\n" for line in lines) + "\n"
+
+
 def filling(number: int, name: str, one: Type) -> str:
     """The procedure that fills a table's type."""
     kinds = sorted({part.kind + str(part.rank) for part in one.columns if part.rank})
@@ -201,7 +232,8 @@ def python(found: dict[str, Type]) -> str:
 def main(fortran_path: str, python_path: str, *files: str) -> None:
     """Write both files."""
     found = {name: one for file in files for name, one in types(file).items()}
-    for path, text in ((fortran_path, fortran(found)), (python_path, python(found))):
+    together = {name: members for file in files for name, members in groups(file).items()}
+    for path, text in ((fortran_path, fortran(found, together)), (python_path, python(found))):
         with open(path, "w") as file:
             file.write(text)
 

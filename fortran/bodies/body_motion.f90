@@ -115,7 +115,7 @@ contains
     integer(i4), intent(out) :: failure, row, implicit
     type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, n, count, found, i, l, rows(0:batch-1), start, v
+    integer(i4) :: b, count, found, i, l, rows(0:batch-1), start
     integer :: wrong
     logical :: drift, kick, finite(lanes)
 
@@ -123,19 +123,14 @@ contains
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
-    associate (kind => state%bodies%kind, scheme => state%bodies%scheme, mass => state%bodies%mass, &
-               volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
-               conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, conf => state%configurations%conf, &
-               velo => state%triples%velo, velo_prev => state%triples%velo_prev, force => state%triples%force, &
-               inverse_inertia => state%triples%inverse_inertia)
+    associate (kind => state%bodies%kind, scheme => state%bodies%scheme)
     drift = stage /= 2
     kick = stage /= 1
     first = no_failure
-    !$omp parallel do schedule(static) if (pays(n, 40)) private(b, c, count, finite, found, i, l, rows, v, wrong) &
+    !$omp parallel do schedule(static) if (pays(state%n, 40)) private(b, count, finite, found, i, l, rows, wrong) &
     !$omp   reduction(min:first) reduction(+:implicit)
-    do start = 0, n - 1, batch
-      call find_rigid(start, min(start + batch, n) - 1, waking /= 0, kind, state%bodies%rest, found, rows)
+    do start = 0, state%n - 1, batch
+      call find_rigid(start, min(start + batch, state%n) - 1, waking /= 0, kind, state%bodies%rest, found, rows)
       do i = 0, found - 1, lanes
         count = min(lanes, found - i)
         call predict_rigid(drift, kick, count, rows(i:), step, gravity, state, finite)
@@ -146,24 +141,13 @@ contains
           if (scheme(b) < scheme_positive .or. scheme(b) > scheme_implicit) first = min(first, code(b, 3))
         end do
       end do
-      if (found == min(batch, n - start) .or. waking /= 0) cycle
-      do b = start, min(start + batch, n) - 1
+      if (found == min(batch, state%n - start) .or. waking /= 0) cycle
+      do b = start, min(start + batch, state%n) - 1
         if (scheme(b) == implicit_scheme) implicit = implicit + 1
         select case (kind(b))
         case (pseudo_rigid_kind)
-          c = conf_ptr(b)
-          v = velo_ptr(b)
-          wrong = 0
-          if (drift) then
-            call drift_pseudo_rigid(step, conf(:,c:c+3), velo(:,v:v+3), velo_prev(:,v:v+3), force(:,v:v+3), wrong)
-          end if
-          if (scheme(b) /= explicit_scheme .and. scheme(b) /= implicit_scheme) wrong = 3
-          if (wrong /= 0) then
-            first = min(first, code(b, wrong))
-          else if (kick) then           ! implicit.py replaces u* of implicit bodies afterwards
-            call pseudo_rigid_free_velocity(step, gravity, mass(b), volume(b), lame(:,b), damping(b), &
-                                            inverse_inertia(:,:,v:v+3), conf(:,c:c+3), velo(:,v:v+3), force(:,v:v+3))
-          end if
+          call predict_pseudo_rigid(drift, kick, step, gravity, state, b, wrong)
+          if (wrong /= 0) first = min(first, code(b, wrong))
         case (obstacle_kind, rigid_kind, finite_element_kind)
         case default
           first = min(first, code(b, 4))
@@ -174,6 +158,29 @@ contains
     call decode(first, failure, row)
     end associate
   end subroutine predict
+
+  !> Moves one pseudo-rigid body to mid-step, and computes its free velocity; returns 0 or the failure.
+  subroutine predict_pseudo_rigid(drift, kick, step, gravity, state, b, wrong)
+    logical, intent(in) :: drift, kick
+    real(dp), intent(in) :: step, gravity(3)
+    type(bodies_and_triples), intent(in) :: state    !< its columns change
+    integer(i4), intent(in) :: b
+    integer, intent(out) :: wrong
+    integer(i4) :: c, v
+
+    c = state%bodies%conf_ptr(b)
+    v = state%bodies%velo_ptr(b)
+    wrong = 0
+    associate (bodies => state%bodies, conf => state%configurations%conf, velo => state%triples%velo, force => state%triples%force)
+      if (drift) call drift_pseudo_rigid(step, conf(:,c:c+3), velo(:,v:v+3), state%triples%velo_prev(:,v:v+3), &
+                                         force(:,v:v+3), wrong)
+      if (bodies%scheme(b) /= explicit_scheme .and. bodies%scheme(b) /= implicit_scheme) wrong = 3
+      if (wrong /= 0 .or. .not. kick) return
+      ! implicit.py replaces u* of implicit bodies afterwards
+      call pseudo_rigid_free_velocity(step, gravity, bodies%mass(b), bodies%volume(b), bodies%lame(:,b), bodies%damping(b), &
+                                      state%triples%inverse_inertia(:,:,v:v+3), conf(:,c:c+3), velo(:,v:v+3), force(:,v:v+3))
+    end associate
+  end subroutine predict_pseudo_rigid
 
   !> Moves one pseudo-rigid body, q(t) -> q(t+h/2); returns 0 or the failure.
   pure subroutine drift_pseudo_rigid(step, conf, velo, velo_prev, force, failure)
@@ -201,25 +208,18 @@ contains
     integer(i4), intent(out) :: failure, row
     type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, n, count, found, i, l, rows(0:batch-1), start, v
-    real(dp) :: middle(3,4), work
-    logical :: finite(lanes), converged(lanes), regular(lanes)
+    integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start
+    logical :: finite(lanes), converged(lanes), regular(lanes), sound
 
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
-    associate (kind => state%bodies%kind, scheme => state%bodies%scheme, mass => state%bodies%mass, &
-               volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
-               tensor => state%bodies%tensor, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
-               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
-               force => state%triples%force, reaction => state%triples%reaction, &
-               inverse_inertia => state%triples%inverse_inertia, energy => state%bodies%energy)
+    associate (kind => state%bodies%kind, conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf)
     first = no_failure
-    !$omp parallel do schedule(static) if (pays(n, 50)) &
-    !$omp   private(b, c, count, found, i, l, rows, v, middle, work, finite, converged, regular) reduction(min:first)
-    do start = 0, n - 1, batch
-      call find_rigid(start, min(start + batch, n) - 1, .false., kind, state%bodies%rest, found, rows)
+    !$omp parallel do schedule(static) if (pays(state%n, 50)) &
+    !$omp   private(b, c, count, found, i, l, rows, finite, converged, regular, sound) reduction(min:first)
+    do start = 0, state%n - 1, batch
+      call find_rigid(start, min(start + batch, state%n) - 1, .false., kind, state%bodies%rest, found, rows)
       do i = 0, found - 1, lanes
         count = min(lanes, found - i)
         call finish_rigid(count, rows(i:), step, state, finite, converged, regular)
@@ -234,39 +234,48 @@ contains
           first = min(first, code(rows(i+l-1), merge(7, 8, all_finite(3, conf(:,c:c+2)))))
         end do
       end do
-      if (found == min(batch, n - start)) cycle
-      do b = start, min(start + batch, n) - 1
-        select case (kind(b))
-        case (pseudo_rigid_kind)
-          c = conf_ptr(b)
-          v = velo_ptr(b)
-          if (.not. all_finite(4, reaction(:,v:v+3))) then
-            first = min(first, code(b, 9))
-            cycle
-          end if
-          middle = conf(:,c:c+3)
-          call pseudo_rigid_finish(step, inverse_inertia(:,:,v:v+3), reaction(:,v:v+3), conf(:,c:c+3), velo(:,v:v+3))
-          work = 0
-          do i = v, v + 3
-            work = work + sum((velo_prev(:,i) + velo(:,i))*(force(:,i) + reaction(:,i)))
-          end do
-          energy(1,b) = pseudo_rigid_kinetic_energy(mass(b), tensor(:,:,b), velo(:,v:v+3))
-          energy(2,b) = pseudo_rigid_internal_energy(volume(b), lame(:,b), conf(:,c:c+3))
-          energy(3,b) = energy(3,b) + step/2*work
-          if (damping(b) > 0) then
-            energy(6,b) = energy(6,b) + step*pseudo_rigid_damping_power( &
-              volume(b), lame(:,b), damping(b), middle, velo_prev(:,v:v+3), velo(:,v:v+3), scheme(b) == explicit_scheme)
-          end if
-        case (obstacle_kind, rigid_kind, finite_element_kind)
-        case default
-          first = min(first, code(b, 4))
-        end select
+      if (found == min(batch, state%n - start)) cycle
+      do b = start, min(start + batch, state%n) - 1
+        if (kind(b) /= pseudo_rigid_kind) cycle   ! `predict` has refused unknown kinds
+        call finish_pseudo_rigid(step, state, b, sound)
+        if (.not. sound) first = min(first, code(b, 9))
       end do
     end do
     !$omp end parallel do
     call decode(first, failure, row)
     end associate
   end subroutine finish
+
+  !> Ends the step of one pseudo-rigid body; `sound`: its reaction is finite, else nothing changes.
+  subroutine finish_pseudo_rigid(step, state, b, sound)
+    real(dp), intent(in) :: step
+    type(bodies_and_triples), intent(in) :: state    !< its columns change
+    integer(i4), intent(in) :: b
+    logical, intent(out) :: sound
+    real(dp) :: middle(3,4), work
+    integer(i4) :: c, i, v
+
+    c = state%bodies%conf_ptr(b)
+    v = state%bodies%velo_ptr(b)
+    associate (bodies => state%bodies, conf => state%configurations%conf, velo => state%triples%velo, &
+               velo_prev => state%triples%velo_prev, reaction => state%triples%reaction, energy => state%bodies%energy)
+      sound = all_finite(4, reaction(:,v:v+3))
+      if (.not. sound) return
+      middle = conf(:,c:c+3)
+      call pseudo_rigid_finish(step, state%triples%inverse_inertia(:,:,v:v+3), reaction(:,v:v+3), conf(:,c:c+3), velo(:,v:v+3))
+      work = 0
+      do i = v, v + 3
+        work = work + sum((velo_prev(:,i) + velo(:,i))*(state%triples%force(:,i) + reaction(:,i)))
+      end do
+      energy(1,b) = pseudo_rigid_kinetic_energy(bodies%mass(b), bodies%tensor(:,:,b), velo(:,v:v+3))
+      energy(2,b) = pseudo_rigid_internal_energy(bodies%volume(b), bodies%lame(:,b), conf(:,c:c+3))
+      energy(3,b) = energy(3,b) + step/2*work
+      if (bodies%damping(b) > 0) then
+        energy(6,b) = energy(6,b) + step*pseudo_rigid_damping_power(bodies%volume(b), bodies%lame(:,b), bodies%damping(b), middle, &
+          velo_prev(:,v:v+3), velo(:,v:v+3), bodies%scheme(b) == explicit_scheme)
+      end if
+    end associate
+  end subroutine finish_pseudo_rigid
 
   !> Encodes a failure so that the minimum belongs to the lowest row, for any order of threads.
   pure integer(i8) function code(row, failure)

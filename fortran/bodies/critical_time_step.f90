@@ -2,8 +2,7 @@
 module critical_time_step
   use kinds, only: dp, i4, i8
   use kind_numbers, only: explicit_scheme => scheme_def_exp, neo_hookean_law => law_neo_hookean
-  use body_state, only: bodies_and_triples, open_bodies, open_elements
-  use state_tables, only: finite_elements
+  use body_state, only: element_bodies, bodies_and_triples, open_bodies, open_elements
   use table_registry, only: table_open
   use velocity_operator, only: pseudo_rigid_kind
   use pseudo_rigid, only: second_piola_kirchhoff
@@ -38,8 +37,7 @@ contains
     real(dp), intent(in) :: wanted
     real(dp), intent(out) :: least
     integer(i4), intent(out) :: worst, unknown, failure
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     real(dp) :: e, eta, frequency, lambda, mu, step, square
     logical :: bounded
     integer(i4) :: b
@@ -47,12 +45,13 @@ contains
     least = huge(least)
     worst = -1
     unknown = -1
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (linear => fe%linear, row => fe%row, stiffest => fe%stiffest, at_zero => fe%square_at_rest, gamma => fe%laplacian, &
-               strain => fe%strain, present => fe%square_present, scheme => state%bodies%scheme, law => state%bodies%law, &
-               damping => state%bodies%damping, owner => state%bodies%owner)
-    do b = 0, fe%count - 1
+    associate (linear => state%fe%linear, row => state%fe%row, stiffest => state%fe%stiffest, at_zero => state%fe%square_at_rest, &
+               gamma => state%fe%laplacian, strain => state%fe%strain, present => state%fe%square_present, &
+               scheme => state%bodies%scheme, law => state%bodies%law, damping => state%bodies%damping, &
+               owner => state%bodies%owner)
+    do b = 0, state%fe%count - 1
       if (only >= 0) then
         if (b /= only) cycle
       else if (scheme(row(b)) /= explicit_scheme .or. (rank >= 0 .and. owner(row(b)) /= rank)) then
@@ -101,24 +100,23 @@ contains
     type(bodies_and_triples) :: state
     real(dp) :: eigenvalue, matrix(9,9)
     real(dp) :: largest, mine, demand             ! 1/h**2
-    integer(i4) :: b, c, n, at_fault, my_row, stiffest
+    integer(i4) :: b, c, at_fault, my_row, stiffest
 
     step = huge(step)
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (kind => state%bodies%kind, scheme => state%bodies%scheme, volume => state%bodies%volume, &
                damping => state%bodies%damping, lame => state%bodies%lame, tensor => state%bodies%tensor, &
                conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf, owner => state%bodies%owner)
     largest = 0
     stiffest = -1
     at_fault = huge(at_fault)
-    !$omp parallel if(n > parallel_from) private(eigenvalue, demand, b, c, matrix, mine, my_row) reduction(min:at_fault)
+    !$omp parallel if(state%n > parallel_from) private(eigenvalue, demand, b, c, matrix, mine, my_row) reduction(min:at_fault)
     mine = 0
     my_row = -1
     !$omp do schedule(static)
-    do b = 0, n - 1
+    do b = 0, state%n - 1
       if (kind(b) /= pseudo_rigid_kind) cycle
       if (scheme(b) /= explicit_scheme .or. (rank >= 0 .and. owner(b) /= rank)) cycle
       c = conf_ptr(b)
@@ -151,7 +149,7 @@ contains
     end associate
     row = stiffest
     if (stiffest >= 0) step = 1/sqrt(largest)
-    if (at_fault < n) then
+    if (at_fault < state%n) then
       failure = 10
       row = at_fault
     end if

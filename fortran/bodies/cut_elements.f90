@@ -4,8 +4,8 @@
 !> For arrays of blocks see element_blocks: eight lanes come first.
 module cut_elements
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
-  use state_tables, only: finite_elements, vertex_table, open_table
+  use body_state, only: element_bodies, open_elements
+  use state_tables, only: vertex_table, open_table
   use table_registry, only: table_open
   use element_shapes, only: shape_values, reference_gradients
   implicit none
@@ -61,20 +61,19 @@ contains
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: vertex(0:n-1)
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     type(vertex_table) :: corners
     real(dp) :: x(3)
     integer :: a, k
 
-    call open_elements(handles, elements, state, fe, status)
+    call open_elements(handles, elements, state, status)
     if (status == table_open) call open_table(vertices, corners, status)
     if (status /= table_open) return
     !$omp parallel do if (n > parallel_from) schedule(static) private(a, x)
     do k = 0, n - 1
       x = corners%reference(:,vertex(k))
       do a = 1, 8
-        x = x + fe%vertex_weights(a,k)*state%configurations%conf(:,fe%vertex_triple(a,k))
+        x = x + state%fe%vertex_weights(a,k)*state%configurations%conf(:,state%fe%vertex_triple(a,k))
       end do
       corners%current(:,vertex(k)) = x
     end do

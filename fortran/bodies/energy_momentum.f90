@@ -7,8 +7,8 @@
 !> vectors belong to the solver's nodes.  `status` is `table_unknown` where a handle is not that of such a table.
 module energy_momentum
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies, open_elements
-  use state_tables, only: element_assembly, element_solver, finite_elements, newton_iterations, open_table
+  use body_state, only: element_bodies, bodies_and_triples, open_bodies, open_elements
+  use state_tables, only: element_assembly, element_solver, newton_iterations, open_table
   use table_registry, only: table_open
   use matrix3, only: all_finite
   implicit none
@@ -19,8 +19,7 @@ module energy_momentum
   integer, parameter :: lanes = 8               !< of the elements' blocks
 
   !> What the iterations of bodies depend on.
-  type, extends(bodies_and_triples) :: iterated_bodies
-    type(finite_elements) :: fe
+  type, extends(element_bodies) :: iterated_bodies
     type(element_solver) :: matrix
     type(newton_iterations) :: work
   end type iterated_bodies
@@ -32,7 +31,7 @@ contains
     type(iterated_bodies), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_elements(handles, elements, state%bodies_and_triples, state%fe, status)
+    call open_elements(handles, elements, state%element_bodies, status)
     if (status == table_open) call open_table(solver, state%matrix, status)
     if (status == table_open) call open_table(iterations, state%work, status)
   end subroutine open_all

@@ -6,7 +6,8 @@
 module finite_element_motion
   use kinds, only: dp, i4, i8
   use kind_numbers, only: explicit_scheme => scheme_def_exp
-  use body_state, only: bodies_and_triples, open_elements
+  use body_failures, only: turned_inside_out, not_finite, bad_reaction
+  use body_state, only: element_bodies, open_elements
   use state_tables, only: element_assembly, finite_elements, open_table
   use table_registry, only: table_open
   use matrix3, only: all_finite, determinant, inverse
@@ -16,7 +17,6 @@ module finite_element_motion
   public :: materials_changed, drift, kick, damped_velocities, add_dissipation, finish
   public :: local_displacements, seen_displacements, to_body_frame, polar_rotation
 
-  integer(i4), parameter :: turned_inside_out = 5, not_finite = 8, bad_reaction = 9      !< failures as in body_motion
   integer, parameter :: parallel_from = 2000   !< nodes from which threads pay
 
 contains
@@ -27,18 +27,17 @@ contains
   subroutine materials_changed(handles, elements, changed, failure)
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(out) :: changed, failure
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     integer :: b, k
 
     changed = 0
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (row => fe%row, lame => state%bodies%lame, mass => state%bodies%mass, volume => state%bodies%volume, &
+    associate (row => state%fe%row, lame => state%bodies%lame, mass => state%bodies%mass, volume => state%bodies%volume, &
                form => state%bodies%form, law => state%bodies%law, enhanced => state%bodies%enhanced, &
-               known_lame => fe%known_lame, known_mass => fe%known_mass, known_volume => fe%known_volume, &
-               known_form => fe%known_form, known_law => fe%known_law, known_enhanced => fe%known_enhanced)
-    do b = 0, fe%count - 1
+               known_lame => state%fe%known_lame, known_mass => state%fe%known_mass, known_volume => state%fe%known_volume, &
+               known_form => state%fe%known_form, known_law => state%fe%known_law, known_enhanced => state%fe%known_enhanced)
+    do b = 0, state%fe%count - 1
       k = row(b)
       if (any(lame(:,k) /= known_lame(:,b)) .or. mass(k) /= known_mass(b) .or. volume(k) /= known_volume(b) .or. &
           form(k) /= known_form(b) .or. law(k) /= known_law(b) .or. enhanced(k) /= known_enhanced(b)) changed = changed + 1
@@ -57,36 +56,32 @@ contains
     integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step                  !< time step h
     integer(i4), intent(out) :: damped, failure, failed
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     integer :: b
     logical :: finite
 
     damped = 0
     failed = -1
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (first => fe%first, row => fe%row, passive => fe%passive, body_damping => state%bodies%damping)
-    do b = 0, fe%count - 1
-      if (passive(b) == 0 .and. body_damping(row(b)) > 0) damped = 1
+    do b = 0, state%fe%count - 1
+      if (state%fe%passive(b) == 0 .and. state%bodies%damping(state%fe%row(b)) > 0) damped = 1
     end do
     failed = huge(failed)
-    !$omp parallel do if (size(fe%conf_row) > parallel_from) schedule(dynamic) private(finite) reduction(min:failed)
-    do b = 0, fe%count - 1
-      call drift_nodes(first(b), first(b+1) - 1, step, fe%conf_row, fe%velo_row, state%configurations%conf, state%triples%velo, &
-                       state%triples%velo_prev, state%triples%force, finite)
+    !$omp parallel do if (size(state%fe%conf_row) > parallel_from) schedule(dynamic) private(finite) reduction(min:failed)
+    do b = 0, state%fe%count - 1
+      call drift_nodes(state%fe%first(b), state%fe%first(b+1) - 1, step, state%fe%conf_row, state%fe%velo_row, &
+                       state%configurations%conf, state%triples%velo, state%triples%velo_prev, state%triples%force, finite)
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
-    call follow_nodes(not_finite, state, fe, failure, failed)
-    end associate
+    call follow_nodes(not_finite, state, failure, failed)
   end subroutine drift
 
   !> Ends a half of the motion: reports the first body whose numbers failed, if `failed` is one, else computes rotations and displacements.
-  subroutine follow_nodes(trouble, state, fe, failure, failed)
+  subroutine follow_nodes(trouble, state, failure, failed)
     integer(i4), intent(in) :: trouble            !< the failure of a body whose numbers failed
-    type(bodies_and_triples), intent(in) :: state
-    type(finite_elements), intent(inout) :: fe
+    type(element_bodies), intent(in) :: state
     integer(i4), intent(inout) :: failure
     integer(i4), intent(inout) :: failed          !< a body, or huge(failed); out: a body, or -1
 
@@ -94,7 +89,7 @@ contains
       failure = trouble
       return
     end if
-    call co_rotate(fe, 0, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
+    call co_rotate(state%fe, 0, state%configurations%conf, state%fe%linear, state%fe%rotation, state%fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
   end subroutine follow_nodes
 
@@ -130,13 +125,12 @@ contains
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(in) :: from
     integer(i4), intent(out) :: failure, failed
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
 
     failed = -1
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    call co_rotate(fe, from, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
+    call co_rotate(state%fe, from, state%configurations%conf, state%fe%linear, state%fe%rotation, state%fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
   end subroutine local_displacements
 
@@ -149,13 +143,12 @@ contains
     integer(i4), intent(in) :: linear(0:nbody-1)
     real(dp), intent(inout) :: rotation(3,3,0:nbody-1), displacement(3,0:nnode-1)
     integer(i4), intent(out) :: failure, failed
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
 
     failed = -1
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    call co_rotate(fe, 0, state%configurations%conf, linear, rotation, displacement, failed)
+    call co_rotate(state%fe, 0, state%configurations%conf, linear, rotation, displacement, failed)
   end subroutine seen_displacements
 
   !> Computes rotations and the displacements for the element kernels of the bodies from number `from` on: q, or R^T (X + q) - X
@@ -241,15 +234,14 @@ contains
   subroutine to_body_frame(handles, elements, failure)
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(out) :: failure
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     integer :: b, n
 
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (linear => fe%linear, first => fe%first, velo_row => fe%velo_row, rotation => fe%rotation, &
-               velo => state%triples%velo, vector => fe%net)
-    do b = 0, fe%count - 1
+    associate (linear => state%fe%linear, first => state%fe%first, velo_row => state%fe%velo_row, rotation => state%fe%rotation, &
+               velo => state%triples%velo, vector => state%fe%net)
+    do b = 0, state%fe%count - 1
       do n = first(b), first(b+1) - 1
         if (linear(b) == 1) then
           vector(:,n) = matmul(velo(:,velo_row(n)), rotation(:,:,b))
@@ -272,26 +264,27 @@ contains
     real(dp), intent(in) :: step, gravity(3)
     integer(i4), intent(in) :: damped
     integer(i4), intent(out) :: failure
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     type(element_assembly) :: assembly
     real(dp) :: eta
     integer :: b
     logical :: explicit
 
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
     call open_table(parts, assembly, failure)
     if (failure /= table_open) return
-    associate (row => fe%row, flat_first => assembly%first, position => assembly%position, flat => assembly%flat)
-    call gather_nodes(size(fe%mass), size(flat_first), flat_first, size(position), position, size(flat), flat, fe%internal)
-    !$omp parallel do if (size(fe%mass) > parallel_from) schedule(dynamic) private(eta, explicit)
-    do b = 0, fe%count - 1
+    associate (row => state%fe%row, flat_first => assembly%first, position => assembly%position, flat => assembly%flat)
+    call gather_nodes(size(state%fe%mass), size(flat_first), flat_first, size(position), position, size(flat), flat, &
+                      state%fe%internal)
+    !$omp parallel do if (size(state%fe%mass) > parallel_from) schedule(dynamic) private(eta, explicit)
+    do b = 0, state%fe%count - 1
       eta = 0
-      if (damped == 1 .and. fe%passive(b) == 0) eta = state%bodies%damping(row(b))
+      if (damped == 1 .and. state%fe%passive(b) == 0) eta = state%bodies%damping(row(b))
       explicit = state%bodies%scheme(row(b)) == explicit_scheme
-      call kick_nodes(fe%first(b), fe%first(b+1) - 1, explicit, fe%linear(b) == 1, eta, step, gravity, fe%velo_row, fe%mass, &
-                      fe%rotation(:,:,b), fe%viscous, fe%internal, state%triples%velo, state%triples%force, fe%net)
+      call kick_nodes(state%fe%first(b), state%fe%first(b+1) - 1, explicit, state%fe%linear(b) == 1, eta, step, gravity, &
+                      state%fe%velo_row, state%fe%mass, state%fe%rotation(:,:,b), state%fe%viscous, state%fe%internal, &
+                      state%triples%velo, state%triples%force, state%fe%net)
     end do
     !$omp end parallel do
     end associate
@@ -327,32 +320,39 @@ contains
   subroutine damped_velocities(handles, elements, failure)
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(out) :: failure
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    real(dp) :: mean(3)
-    integer :: b, n, v
+    type(element_bodies) :: state
+    integer :: b
 
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, scheme => state%bodies%scheme, &
-               body_damping => state%bodies%damping, velo_row => fe%velo_row, rotation => fe%rotation, &
-               velo_prev => state%triples%velo_prev, velo => state%triples%velo, vector => fe%net)
-    !$omp parallel do if (size(velo_row) > parallel_from) schedule(dynamic) private(n, v, mean)
-    do b = 0, fe%count - 1
-      do n = first(b), first(b+1) - 1
-        v = velo_row(n)
-        mean = 0
-        if (passive(b) == 0 .and. body_damping(row(b)) > 0) then
-          mean = velo_prev(:,v)
-          if (scheme(row(b)) /= explicit_scheme) mean = (mean + velo(:,v))/2
-        end if
-        if (linear(b) == 1) mean = matmul(mean, rotation(:,:,b))
-        vector(:,n) = mean
-      end do
+    !$omp parallel do if (size(state%fe%velo_row) > parallel_from) schedule(dynamic)
+    do b = 0, state%fe%count - 1
+      call write_damped(state, b)
     end do
     !$omp end parallel do
-    end associate
   end subroutine damped_velocities
+
+  !> Writes to net the velocities of one body on which damping acts.
+  subroutine write_damped(state, b)
+    type(element_bodies), intent(in) :: state    !< its columns change
+    integer, intent(in) :: b
+    logical :: damped, explicit
+    real(dp) :: mean(3)
+    integer :: n, v
+
+    damped = state%fe%passive(b) == 0 .and. state%bodies%damping(state%fe%row(b)) > 0
+    explicit = state%bodies%scheme(state%fe%row(b)) == explicit_scheme
+    do n = state%fe%first(b), state%fe%first(b+1) - 1
+      v = state%fe%velo_row(n)
+      mean = 0
+      if (damped) then
+        mean = state%triples%velo_prev(:,v)
+        if (.not. explicit) mean = (mean + state%triples%velo(:,v))/2
+      end if
+      if (state%fe%linear(b) == 1) mean = matmul(mean, state%fe%rotation(:,:,b))
+      state%fe%net(:,n) = mean
+    end do
+  end subroutine write_damped
 
   !> Adds the work of damping, energy(6) += h/2 (u(t) + u(t+h)) . eta viscous, with `viscous` = K times the `net` of damped_velocities;
   !> u(t+h) of explicit bodies is u* + h/m r.
@@ -362,35 +362,44 @@ contains
     integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failure
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
-    real(dp) :: mean(3), work
-    integer :: b, n, v
+    type(element_bodies) :: state
+    integer :: b
 
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, scheme => state%bodies%scheme, &
-               body_damping => state%bodies%damping, velo_row => fe%velo_row, rotation => fe%rotation, &
-               velo_prev => state%triples%velo_prev, velo => state%triples%velo, vector => fe%net, viscous => fe%viscous, &
-               mass => fe%mass, reaction => state%triples%reaction, energy => state%bodies%energy)
-    !$omp parallel do if (size(mass) > parallel_from) schedule(dynamic) private(n, v, mean, work)
-    do b = 0, fe%count - 1
-      if (passive(b) == 1 .or. .not. body_damping(row(b)) > 0) cycle
-      work = 0
-      do n = first(b), first(b+1) - 1
-        mean = vector(:,n)
-        if (scheme(row(b)) == explicit_scheme) then
-          v = velo_row(n)
-          mean = (velo_prev(:,v) + velo(:,v) + step/mass(n)*reaction(:,v))/2
-          if (linear(b) == 1) mean = matmul(mean, rotation(:,:,b))
-        end if
-        work = work + dot_product(mean, viscous(:,n))
-      end do
-      energy(6,row(b)) = energy(6,row(b)) + step*body_damping(row(b))*work
+    associate (row => state%fe%row, damping => state%bodies%damping, energy => state%bodies%energy)
+    !$omp parallel do if (size(state%fe%mass) > parallel_from) schedule(dynamic)
+    do b = 0, state%fe%count - 1
+      if (state%fe%passive(b) == 1 .or. .not. damping(row(b)) > 0) cycle
+      energy(6,row(b)) = energy(6,row(b)) + step*damping(row(b))*viscous_work(state, step, b)
     end do
     !$omp end parallel do
     end associate
   end subroutine add_dissipation
+
+  !> Computes (u(t) + u(t+h))/2 . viscous of the nodes of one body.
+  pure function viscous_work(state, step, b) result(work)
+    type(element_bodies), intent(in) :: state
+    real(dp), intent(in) :: step
+    integer, intent(in) :: b
+    real(dp) :: work, mean(3)
+    logical :: explicit
+    integer :: n, v
+
+    explicit = state%bodies%scheme(state%fe%row(b)) == explicit_scheme
+    work = 0
+    associate (velo_prev => state%triples%velo_prev, velo => state%triples%velo, reaction => state%triples%reaction)
+    do n = state%fe%first(b), state%fe%first(b+1) - 1
+      mean = state%fe%net(:,n)
+      if (explicit) then
+        v = state%fe%velo_row(n)
+        mean = (velo_prev(:,v) + velo(:,v) + step/state%fe%mass(n)*reaction(:,v))/2
+        if (state%fe%linear(b) == 1) mean = matmul(mean, state%fe%rotation(:,:,b))
+      end if
+      work = work + dot_product(mean, state%fe%viscous(:,n))
+    end do
+    end associate
+  end function viscous_work
 
   !> Ends the step: u(t+h) = u* + h/m r of explicit bodies (others have theirs already); conf(t+h); `local_displacements`; KINETIC
   !> (1) and EXTERNAL (3) energy, which grows by the work of applied forces and reactions.
@@ -403,31 +412,29 @@ contains
     integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failure, failed
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     real(dp) :: kinetic, work
-    integer :: b
+    integer :: b, k
     logical :: finite, explicit
 
     failed = -1
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure /= table_open) return
-    associate (row => fe%row, energy => state%bodies%energy)
     failed = huge(failed)
-    !$omp parallel do if (size(fe%mass) > parallel_from) schedule(dynamic) private(finite, explicit, kinetic, work) &
+    !$omp parallel do if (size(state%fe%mass) > parallel_from) schedule(dynamic) private(finite, explicit, k, kinetic, work) &
     !$omp reduction(min:failed)
-    do b = 0, fe%count - 1
-      explicit = state%bodies%scheme(row(b)) == explicit_scheme
-      call finish_nodes(fe%first(b), fe%first(b+1) - 1, explicit, step, fe%conf_row, fe%velo_row, fe%mass, &
-                        state%triples%velo_prev, state%triples%force, state%triples%reaction, state%configurations%conf, &
-                        state%triples%velo, kinetic, work, finite)
-      energy(1,row(b)) = kinetic
-      energy(3,row(b)) = energy(3,row(b)) + work
+    do b = 0, state%fe%count - 1
+      k = state%fe%row(b)
+      explicit = state%bodies%scheme(k) == explicit_scheme
+      call finish_nodes(state%fe%first(b), state%fe%first(b+1) - 1, explicit, step, state%fe%conf_row, state%fe%velo_row, &
+                        state%fe%mass, state%triples%velo_prev, state%triples%force, state%triples%reaction, &
+                        state%configurations%conf, state%triples%velo, kinetic, work, finite)
+      state%bodies%energy(1,k) = kinetic
+      state%bodies%energy(3,k) = state%bodies%energy(3,k) + work
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
-    call follow_nodes(bad_reaction, state, fe, failure, failed)
-    end associate
+    call follow_nodes(bad_reaction, state, failure, failed)
   end subroutine finish
 
   !> Ends the step of the nodes first to last of one body; computes its kinetic energy and the work of forces on it.

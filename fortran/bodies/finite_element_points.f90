@@ -4,8 +4,8 @@
 !> bodies [length].
 module finite_element_points
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
-  use state_tables, only: constraint_table, finite_elements, primitive_table, surface_material_table, open_table
+  use body_state, only: element_bodies, open_elements
+  use state_tables, only: constraint_table, primitive_table, surface_material_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid, bonded => surface_model_cohesive
   use velocity_operator, only: finite_element_kind
@@ -37,17 +37,16 @@ contains
     integer(i8), intent(in) :: handles(3), constraints, materials, primitives, elements, now
     integer(i4), intent(in) :: first, only_held
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
+    type(element_bodies) :: state
     type(constraint_table) :: rows
     type(surface_material_table) :: mat
     type(primitive_table) :: parts
-    type(finite_elements) :: fe
     real(dp) :: x(3)
     integer :: k, last
     logical :: found, curved, held
 
     failed = -1
-    call open_elements(handles, elements, state, fe, status)
+    call open_elements(handles, elements, state, status)
     if (status == table_open) call open_table(constraints, rows, status)
     if (status == table_open) call open_table(materials, mat, status)
     if (status == table_open) call open_table(primitives, parts, status)
@@ -60,9 +59,9 @@ contains
       if (only_held == 1 .and. .not. held) cycle
       found = .true.
       if (state%bodies%kind(rows%master(k)) == finite_element_kind) then
-        call refer(state, parts, fe, rows%master(k), rows%master_primitive(k), held, rows%point(:,k), rows%element(1,k), &
+        call refer(state, parts, rows%master(k), rows%master_primitive(k), held, rows%point(:,k), rows%element(1,k), &
                    rows%master_point(:,k), rows%weights(:,1,k), found)
-        if (found .and. held) rows%point(:,k) = placed(state, fe, rows%master(k), rows%element(1,k), rows%weights(:,1,k))
+        if (found .and. held) rows%point(:,k) = placed(state, rows%master(k), rows%element(1,k), rows%weights(:,1,k))
         if (.not. found) failed = min(failed, k)
       end if
       if (state%bodies%kind(rows%slave(k)) == finite_element_kind) then
@@ -70,9 +69,9 @@ contains
         x = rows%point(:,k)
         curved = parts%kind(rows%master_primitive(k)) == sphere_kind .or. parts%kind(rows%master_primitive(k)) == ellipsoid_kind
         if (curved) x = x - rows%gap(k)*rows%base(:,3,k)
-        call refer(state, parts, fe, rows%slave(k), rows%slave_primitive(k), held, x, rows%element(2,k), rows%slave_point(:,k), &
+        call refer(state, parts, rows%slave(k), rows%slave_primitive(k), held, x, rows%element(2,k), rows%slave_point(:,k), &
                    rows%weights(:,2,k), found)
-        if (found .and. held) rows%other_point(:,k) = placed(state, fe, rows%slave(k), rows%element(2,k), rows%weights(:,2,k))
+        if (found .and. held) rows%other_point(:,k) = placed(state, rows%slave(k), rows%element(2,k), rows%weights(:,2,k))
         if (.not. found) failed = min(failed, k)
       end if
       ! shapes may touch elsewhere than the sides of a bond
@@ -84,10 +83,9 @@ contains
   end subroutine refer_contacts
 
   !> Finds element, shape functions at x and referential point X; for held contacts shape functions at X.
-  subroutine refer(state, parts, fe, b, p, held, x, e, reference_point, n, found)
-    type(bodies_and_triples), intent(in) :: state
+  subroutine refer(state, parts, b, p, held, x, e, reference_point, n, found)
+    type(element_bodies), intent(in) :: state
     type(primitive_table), intent(in) :: parts
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: b, p
     logical, intent(in) :: held
     real(dp), intent(in) :: x(3)
@@ -98,10 +96,10 @@ contains
     integer :: size
 
     e = parts%element(p)
-    if (e < 0) e = nearest_element(state, parts, fe, b, p, held, merge(reference_point, x, held))
+    if (e < 0) e = nearest_element(state, parts, b, p, held, merge(reference_point, x, held))
     found = e >= 0
     if (.not. found) return
-    call element_nodes(state, fe, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
+    call element_nodes(state, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
     if (held) then
       call natural_coordinates(size, nodes, reference_point, natural, found)
       n = shape_values(size, natural)
@@ -114,10 +112,9 @@ contains
 
   !> First element overlapped by a primitive that holds a point, current or (referential) of the reference
   !> placement, or the nearest one; -1: no element has coordinates for it.
-  pure function nearest_element(state, parts, fe, b, p, referential, x) result(best)
-    type(bodies_and_triples), intent(in) :: state
+  pure function nearest_element(state, parts, b, p, referential, x) result(best)
+    type(element_bodies), intent(in) :: state
     type(primitive_table), intent(in) :: parts
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: b, p
     logical, intent(in) :: referential
     real(dp), intent(in) :: x(3)
@@ -129,9 +126,9 @@ contains
     best = -1
     least = huge(least)
     first = state%bodies%overlap_ptr(b) + parts%number(p)
-    do j = fe%overlap_first(first), fe%overlap_first(first+1) - 1
-      e = state%bodies%element_ptr(b) + fe%overlap(j)
-      call element_nodes(state, fe, b, e, size, nodes, moved)
+    do j = state%fe%overlap_first(first), state%fe%overlap_first(first+1) - 1
+      e = state%bodies%element_ptr(b) + state%fe%overlap(j)
+      call element_nodes(state, b, e, size, nodes, moved)
       if (referential) moved = nodes
       call natural_coordinates(size, moved, x, natural, found)
       if (.not. found) cycle
@@ -139,35 +136,33 @@ contains
       distance = norm2(matmul(moved, shape_values(size, natural)) - x) + edge*excess(size, natural)
       if (.not. distance < least) cycle
       least = distance
-      best = fe%overlap(j)
+      best = state%fe%overlap(j)
       if (least <= 1e-9_dp*edge) return
     end do
   end function nearest_element
 
   !> Current place of a point of element e of body b with shape functions n.
-  pure function placed(state, fe, b, e, n) result(x)
-    type(bodies_and_triples), intent(in) :: state
-    type(finite_elements), intent(in) :: fe
+  pure function placed(state, b, e, n) result(x)
+    type(element_bodies), intent(in) :: state
     integer(i4), intent(in) :: b, e
     real(dp), intent(in) :: n(8)
     real(dp) :: x(3), nodes(3,8), moved(3,8)
     integer :: size
 
-    call element_nodes(state, fe, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
+    call element_nodes(state, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
     x = matmul(moved, n)
   end function placed
 
   !> Gathers the nodes of element e (among all) of body b, referential and current; zeros beyond the last node.
-  pure subroutine element_nodes(state, fe, b, e, size, nodes, moved)
-    type(bodies_and_triples), intent(in) :: state
-    type(finite_elements), intent(in) :: fe
+  pure subroutine element_nodes(state, b, e, size, nodes, moved)
+    type(element_bodies), intent(in) :: state
     integer(i4), intent(in) :: b, e
     integer, intent(out) :: size
     real(dp), intent(out) :: nodes(3,8), moved(3,8)
 
-    size = fe%element_size(e)
-    nodes = gathered(size, fe%element_node(:,e), fe%reference(:,state%bodies%node_ptr(b):))
-    moved = nodes + gathered(size, fe%element_node(:,e), state%configurations%conf(:,state%bodies%conf_ptr(b):))
+    size = state%fe%element_size(e)
+    nodes = gathered(size, state%fe%element_node(:,e), state%fe%reference(:,state%bodies%node_ptr(b):))
+    moved = nodes + gathered(size, state%fe%element_node(:,e), state%configurations%conf(:,state%bodies%conf_ptr(b):))
   end subroutine element_nodes
 
   !> Columns of the nodes of an element, of all its body's nodes; zeros beyond the last node.
@@ -192,12 +187,11 @@ contains
     integer(i8), intent(in) :: handles(3), constraints, elements    !< BodyTable.handles, ConstraintTable, FiniteElements
     integer(i4), intent(in) :: users
     integer(i4), intent(out) :: status            !< `table_unknown`: a handle is not that of such a table
-    type(bodies_and_triples) :: state
+    type(element_bodies) :: state
     type(constraint_table) :: rows
-    type(finite_elements) :: fe
     integer :: i, m, s
 
-    call open_elements(handles, elements, state, fe, status)
+    call open_elements(handles, elements, state, status)
     if (status == table_open) call open_table(constraints, rows, status)
     if (status /= table_open) return
     do i = 0, users - 1
@@ -218,8 +212,8 @@ contains
       integer :: a, e
       e = state%bodies%element_ptr(b) + rows%element(side,i)
       u = 0
-      do a = 1, fe%element_size(e)
-        u = u + rows%weights(a,side,i)*state%configurations%conf(:,state%bodies%conf_ptr(b)+fe%element_node(a,e))
+      do a = 1, state%fe%element_size(e)
+        u = u + rows%weights(a,side,i)*state%configurations%conf(:,state%bodies%conf_ptr(b)+state%fe%element_node(a,e))
       end do
     end function moved
   end subroutine place_constraints

@@ -7,8 +7,8 @@
 !> where a handle is not that of such a table.
 module implicit_pseudo_rigid
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: pseudo_rigid_solver, open_table
+  use body_failures, only: turned_inside_out, bad_reaction, singular, report
+  use body_state, only: pseudo_rigid_bodies, open_pseudo_rigid_bodies
   use table_registry, only: table_open
   use matrix3, only: multiply, determinant, all_finite
   use pseudo_rigid, only: second_piola_kirchhoff, pseudo_rigid_internal_energy
@@ -17,7 +17,6 @@ module implicit_pseudo_rigid
   public :: invert, free_velocities, add_reactions, begin_static, finish_static
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
-  integer, parameter :: turned_inside_out = 5, bad_reaction = 9, singular = 13
 
 contains
 
@@ -27,25 +26,21 @@ contains
     real(dp), intent(in) :: step                  !< time step h
     integer(i4), intent(in) :: dynamic            !< 1: beta of dynamics, 0: of quasi-statics
     integer(i4), intent(out) :: failure, row
-    type(bodies_and_triples) :: state
-    type(pseudo_rigid_solver) :: group
-    integer :: k
+    type(pseudo_rigid_bodies) :: state
     real(dp) :: matrix(9,9), beta
     integer(i4) :: b, first
     integer :: i
     logical :: regular
 
     row = -1
-    call open_bodies(handles, state, failure)
-    if (failure == table_open) call open_table(solver, group, failure)
+    call open_pseudo_rigid_bodies(handles, solver, state, failure)
     if (failure /= table_open) return
-    k = size(group%rows)
-    associate (rows => group%rows, inverse => group%inverses, mass => state%bodies%mass, volume => state%bodies%volume, &
-               damping => state%bodies%damping, lame => state%bodies%lame, tensor => state%bodies%tensor, &
-               conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf)
+    associate (rows => state%group%rows, inverse => state%group%inverses, mass => state%bodies%mass, &
+               volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
+               tensor => state%bodies%tensor, conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf)
     first = huge(first)
-    !$omp parallel do if (k > parallel_from) schedule(static) private(matrix, beta, b, regular) reduction(min:first)
-    do i = 0, k - 1
+    !$omp parallel do if (size(rows) > parallel_from) schedule(static) private(matrix, beta, b, regular) reduction(min:first)
+    do i = 0, size(rows) - 1
       b = rows(i)
       beta = step**2
       if (dynamic /= 0) beta = damping(b)*step/2 + step**2/4
@@ -135,20 +130,17 @@ contains
   subroutine free_velocities(handles, solver, status)
     integer(i8), intent(in) :: handles(3), solver
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(pseudo_rigid_solver) :: group
-    integer :: k
+    type(pseudo_rigid_bodies) :: state
     real(dp) :: impulse(3,4)
     integer :: a, b, i, v
 
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(solver, group, status)
+    call open_pseudo_rigid_bodies(handles, solver, state, status)
     if (status /= table_open) return
-    k = size(group%rows)
-    associate (rows => group%rows, inverse => group%inverses, mass => state%bodies%mass, tensor => state%bodies%tensor, &
-               velo_ptr => state%bodies%velo_ptr, velo_prev => state%triples%velo_prev, velo => state%triples%velo)
-    !$omp parallel do if (k > parallel_from) schedule(static) private(impulse, a, b, v)
-    do i = 0, k - 1
+    associate (rows => state%group%rows, inverse => state%group%inverses, mass => state%bodies%mass, &
+               tensor => state%bodies%tensor, velo_ptr => state%bodies%velo_ptr, velo_prev => state%triples%velo_prev, &
+               velo => state%triples%velo)
+    !$omp parallel do if (size(rows) > parallel_from) schedule(static) private(impulse, a, b, v)
+    do i = 0, size(rows) - 1
       b = rows(i)
       v = velo_ptr(b)
       impulse = velo(:,v:v+3) - velo_prev(:,v:v+3)
@@ -168,21 +160,17 @@ contains
     integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(pseudo_rigid_solver) :: group
-    integer :: k
+    type(pseudo_rigid_bodies) :: state
     real(dp) :: change(3,4)
     integer :: a, i, v
 
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(solver, group, status)
+    call open_pseudo_rigid_bodies(handles, solver, state, status)
     if (status /= table_open) return
-    k = size(group%rows)
-    associate (rows => group%rows, inverse => group%inverses, velo_ptr => state%bodies%velo_ptr, &
+    associate (rows => state%group%rows, inverse => state%group%inverses, velo_ptr => state%bodies%velo_ptr, &
                inverse_inertia => state%triples%inverse_inertia, reaction => state%triples%reaction, &
                velo => state%triples%velo)
-    !$omp parallel do if (k > parallel_from) schedule(static) private(change, a, v)
-    do i = 0, k - 1
+    !$omp parallel do if (size(rows) > parallel_from) schedule(static) private(change, a, v)
+    do i = 0, size(rows) - 1
       v = velo_ptr(rows(i))
       if (all(reaction(:,v:v+3) == 0) .or. .not. all_finite(4, reaction(:,v:v+3))) cycle
       change = solved(inverse(:,:,i), reaction(:,v:v+3))
@@ -201,22 +189,18 @@ contains
     integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step, gravity(3)      !< time step h, acceleration [length/time**2]
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(pseudo_rigid_solver) :: group
-    integer :: k
+    type(pseudo_rigid_bodies) :: state
     real(dp) :: stress(3,3), energy, net(3,4)
     integer :: a, b, c, i, v
 
-    call open_bodies(handles, state, status)
-    if (status == table_open) call open_table(solver, group, status)
+    call open_pseudo_rigid_bodies(handles, solver, state, status)
     if (status /= table_open) return
-    k = size(group%rows)
-    associate (rows => group%rows, inverse => group%inverses, mass => state%bodies%mass, volume => state%bodies%volume, &
-               lame => state%bodies%lame, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
-               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
-               force => state%triples%force)
-    !$omp parallel do if (k > parallel_from) schedule(static) private(stress, energy, net, a, b, c, v)
-    do i = 0, k - 1
+    associate (rows => state%group%rows, inverse => state%group%inverses, mass => state%bodies%mass, &
+               volume => state%bodies%volume, lame => state%bodies%lame, conf_ptr => state%bodies%conf_ptr, &
+               velo_ptr => state%bodies%velo_ptr, conf => state%configurations%conf, velo => state%triples%velo, &
+               velo_prev => state%triples%velo_prev, force => state%triples%force)
+    !$omp parallel do if (size(rows) > parallel_from) schedule(static) private(stress, energy, net, a, b, c, v)
+    do i = 0, size(rows) - 1
       b = rows(i)
       c = conf_ptr(b)
       v = velo_ptr(b)
@@ -239,24 +223,21 @@ contains
     integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failure, row
-    type(bodies_and_triples) :: state
-    type(pseudo_rigid_solver) :: group
-    integer :: k
+    type(pseudo_rigid_bodies) :: state
     integer(i4) :: b, bad, turned
     integer :: c, i, v
 
     row = -1
-    call open_bodies(handles, state, failure)
-    if (failure == table_open) call open_table(solver, group, failure)
+    call open_pseudo_rigid_bodies(handles, solver, state, failure)
     if (failure /= table_open) return
-    k = size(group%rows)
-    associate (rows => group%rows, inverse => group%inverses, volume => state%bodies%volume, lame => state%bodies%lame, &
-               conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, energy => state%bodies%energy, &
-               reaction => state%triples%reaction, velo => state%triples%velo, conf => state%configurations%conf)
+    associate (rows => state%group%rows, inverse => state%group%inverses, volume => state%bodies%volume, &
+               lame => state%bodies%lame, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
+               energy => state%bodies%energy, reaction => state%triples%reaction, velo => state%triples%velo, &
+               conf => state%configurations%conf)
     bad = huge(bad)
     turned = huge(turned)
-    !$omp parallel do if (k > parallel_from) schedule(static) private(b, c, v) reduction(min:bad,turned)
-    do i = 0, k - 1
+    !$omp parallel do if (size(rows) > parallel_from) schedule(static) private(b, c, v) reduction(min:bad,turned)
+    do i = 0, size(rows) - 1
       b = rows(i)
       c = conf_ptr(b)
       v = velo_ptr(b)
@@ -289,17 +270,5 @@ contains
     end do
     velocity = reshape(total, [3, 4])
   end function solved
-
-  pure subroutine report(first, what, failure, row)
-    integer(i4), intent(in) :: first
-    integer, intent(in) :: what
-    integer(i4), intent(out) :: failure, row
-
-    failure = 0
-    row = -1
-    if (first == huge(first)) return
-    failure = what
-    row = first
-  end subroutine report
 
 end module implicit_pseudo_rigid

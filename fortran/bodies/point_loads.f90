@@ -1,8 +1,8 @@
 !> Point forces and torques as generalised forces of their bodies.
 module point_loads
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
-  use state_tables, only: finite_elements, point_load_table, series_table, open_table
+  use body_state, only: element_bodies, open_elements
+  use state_tables, only: point_load_table, series_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: spatial_force => load_spatial_force, convected_force => load_convected_force, &
     spatial_torque => load_spatial_torque, convected_torque => load_convected_torque
@@ -26,21 +26,20 @@ contains
     integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
     integer(i8), intent(in) :: loads, series, elements    !< PointLoadTable, SeriesTable, FiniteElements
     integer(i4), intent(out) :: failure, row
-    type(bodies_and_triples) :: state
+    type(element_bodies) :: state
     type(point_load_table) :: load
     type(series_table) :: known
-    type(finite_elements) :: fe
     real(dp) :: g(3), arm(3)
     integer(i4) :: a, b, c, e, i, k, v
 
     row = -1
-    call open_elements(handles, elements, state, fe, failure)
+    call open_elements(handles, elements, state, failure)
     if (failure == table_open) call open_table(loads, load, failure)
     if (failure == table_open) call open_table(series, known, failure)
     if (failure /= table_open) return
     associate (kind => state%bodies%kind, node_ptr => state%bodies%node_ptr, conf => state%configurations%conf, &
                force => state%triples%force, load_kind => load%kind, natural => load%natural, weights => load%weights, &
-               element_size => fe%element_size, element_node => fe%element_node, reference => fe%reference)
+               element_size => state%fe%element_size, element_node => state%fe%element_node, reference => state%fe%reference)
     do k = 0, int(load%rows, i4) - 1
       b = load%body(k)
       c = state%bodies%conf_ptr(b)

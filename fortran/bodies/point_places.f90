@@ -6,7 +6,7 @@ module point_places
   use matrix3, only: multiply, multiply_transposed, inverse
   implicit none
   private
-  public :: spatial_point, referential_point
+  public :: spatial_point, referential_point, turned
 
 contains
 
@@ -17,14 +17,24 @@ contains
     real(dp), intent(in) :: point(3)
     real(dp) :: x(3)
 
-    associate (conf => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3))
-      if (state%bodies%kind(b) == pseudo_rigid_kind) then
-        x = conf(:,4) + multiply_transposed(conf(:,1:3), point - state%bodies%centre(:,b))
-      else
-        x = conf(:,4) + multiply(conf(:,1:3), point - state%bodies%centre(:,b))
+    x = state%configurations%conf(:,state%bodies%conf_ptr(b)+3) + turned(state, b, point - state%bodies%centre(:,b))
+  end function spatial_point
+
+  !> R v, or F v, of body b.
+  pure function turned(state, b, v)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b
+    real(dp), intent(in) :: v(3)
+    real(dp) :: turned(3)
+
+    associate (gradient => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+2))
+      if (state%bodies%kind(b) == pseudo_rigid_kind) then   ! rows of F
+        turned = multiply_transposed(gradient, v)
+      else                                                  ! columns of R
+        turned = multiply(gradient, v)
       end if
     end associate
-  end function spatial_point
+  end function turned
 
   !> Referential place of a spatial point of body b, whose gradient has an inverse.
   pure function referential_point(state, b, x) result(point)
@@ -33,12 +43,15 @@ contains
     real(dp), intent(in) :: x(3)
     real(dp) :: point(3)
 
-    associate (conf => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3))
-      if (state%bodies%kind(b) == pseudo_rigid_kind) then
-        point = state%bodies%centre(:,b) + multiply_transposed(inverse(conf(:,1:3)), x - conf(:,4))
-      else
-        point = state%bodies%centre(:,b) + multiply_transposed(conf(:,1:3), x - conf(:,4))
-      end if
-    end associate
+    integer(i4) :: c
+
+    c = state%bodies%conf_ptr(b)
+    point = x - state%configurations%conf(:,c+3)
+    if (state%bodies%kind(b) == pseudo_rigid_kind) then
+      point = multiply_transposed(inverse(state%configurations%conf(:,c:c+2)), point)
+    else
+      point = multiply_transposed(state%configurations%conf(:,c:c+2), point)
+    end if
+    point = state%bodies%centre(:,b) + point
   end function referential_point
 end module point_places

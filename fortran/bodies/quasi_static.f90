@@ -6,8 +6,8 @@
 !> a handle is not that of such a table.  Kernels of rigid bodies skip deformable ones (quasi_static.py).
 module quasi_static
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies, open_elements
-  use state_tables, only: finite_elements
+  use body_failures, only: not_finite, bad_reaction, report
+  use body_state, only: element_bodies, bodies_and_triples, open_bodies, open_elements
   use table_registry, only: table_open
   use matrix3, only: multiply, all_finite
   use rotation, only: exponential_map, orthogonality_error, nearest_rotation
@@ -30,40 +30,37 @@ contains
     real(dp), intent(in) :: step                  !< time step h
     integer(i4), intent(out) :: failure, row
     type(bodies_and_triples) :: state
-    integer(i4) :: n
-    integer(i4) :: b, c, v
+    integer(i4) :: b, c, first, v
     logical :: regular
 
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (kind => state%bodies%kind, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
                energy => state%bodies%energy, kept => state%configurations%kept, conf => state%configurations%conf, &
                velo => state%triples%velo, force => state%triples%force)
-    !$omp parallel do schedule(static) if(n > parallel_from)
+    !$omp parallel do schedule(static) if(state%n > parallel_from)
     do v = 0, int(state%triples%rows, i4) - 1
       force(:,v) = 0
     end do
     !$omp end parallel do
-    row = huge(row)
-    !$omp parallel do schedule(static) if(n > parallel_from) private(c, v, regular) reduction(min:row)
-    do b = 0, n - 1
+    first = huge(first)
+    !$omp parallel do schedule(static) if(state%n > parallel_from) private(c, v, regular) reduction(min:first)
+    do b = 0, state%n - 1
       energy(1,b) = 0
       if (kind(b) /= rigid_kind .and. kind(b) /= obstacle_kind) cycle
       c = conf_ptr(b)
       v = velo_ptr(b)
       if (.not. (all_finite(4, conf(:,c:c+3)) .and. all_finite(2, velo(:,v:v+1)))) then
-        row = min(row, b)
+        first = min(first, b)
       else if (loaded == 1) then
         kept(:,c:c+3) = conf(:,c:c+3)
         call move(step, velo(:,v:v+1), conf(:,c:c+3), regular)
-        if (.not. regular) row = min(row, b)
+        if (.not. regular) first = min(first, b)
       end if
     end do
     !$omp end parallel do
-    failure = merge(0, 8, row == huge(row))
-    if (failure == 0) row = -1
+    call report(first, not_finite, failure, row)
     end associate
   end subroutine move_rigid
 
@@ -77,21 +74,19 @@ contains
     real(dp), intent(in) :: gravity(3)            !< acceleration [length/time**2]
     integer(i4), intent(out) :: deformable, status
     type(bodies_and_triples) :: state
-    integer(i4) :: n
     integer(i4) :: b, c, i, v
 
     deformable = 0
     call open_bodies(handles, state, status)
     if (status /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (kind => state%bodies%kind, rotation_disabled => state%bodies%rotation_disabled, mass => state%bodies%mass, &
                conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
                inverse_inertia => state%triples%inverse_inertia, velo => state%triples%velo, &
                velo_prev => state%triples%velo_prev, force => state%triples%force, kept => state%configurations%kept, &
                conf => state%configurations%conf)
     deformable = 0
-    !$omp parallel do schedule(static) if(n > parallel_from) private(c, i, v) reduction(+:deformable)
-    do b = 0, n - 1
+    !$omp parallel do schedule(static) if(state%n > parallel_from) private(c, i, v) reduction(+:deformable)
+    do b = 0, state%n - 1
       c = conf_ptr(b)
       v = velo_ptr(b)
       if (loaded == 1 .and. (kind(b) == rigid_kind .or. kind(b) == obstacle_kind)) conf(:,c:c+3) = kept(:,c:c+3)
@@ -118,36 +113,33 @@ contains
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failure, row
     type(bodies_and_triples) :: state
-    integer(i4) :: n
-    integer(i4) :: b, c, i, v
+    integer(i4) :: b, c, first, i, v
     logical :: regular
 
     row = -1
     call open_bodies(handles, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (kind => state%bodies%kind, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
                inverse_inertia => state%triples%inverse_inertia, reaction => state%triples%reaction, &
                velo => state%triples%velo, conf => state%configurations%conf)
-    row = huge(row)
-    !$omp parallel do schedule(static) if(n > parallel_from) private(c, i, v, regular) reduction(min:row)
-    do b = 0, n - 1
+    first = huge(first)
+    !$omp parallel do schedule(static) if(state%n > parallel_from) private(c, i, v, regular) reduction(min:first)
+    do b = 0, state%n - 1
       if (kind(b) /= rigid_kind .and. kind(b) /= obstacle_kind) cycle
       c = conf_ptr(b)
       v = velo_ptr(b)
       if (.not. all_finite(2, reaction(:,v:v+1))) then
-        row = min(row, b)
+        first = min(first, b)
         cycle
       end if
       do i = v, v + 1
         velo(:,i) = velo(:,i) + step*multiply(inverse_inertia(:,:,i), reaction(:,i))
       end do
       call move(step, velo(:,v:v+1), conf(:,c:c+3), regular)
-      if (.not. regular) row = min(row, b)
+      if (.not. regular) first = min(first, b)
     end do
     !$omp end parallel do
-    failure = merge(0, 9, row == huge(row))
-    if (failure == 0) row = -1
+    call report(first, bad_reaction, failure, row)
     end associate
   end subroutine finish_rigid
 
@@ -155,18 +147,17 @@ contains
   subroutine begin_nodes(handles, elements, failed, status)
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     integer :: b, k
 
     failed = -1
-    call open_elements(handles, elements, state, fe, status)
+    call open_elements(handles, elements, state, status)
     if (status /= table_open) return
-    associate (first => fe%first, conf_row => fe%conf_row, velo_row => fe%velo_row, conf => state%configurations%conf, &
-               velo => state%triples%velo, velo_prev => state%triples%velo_prev)
+    associate (first => state%fe%first, conf_row => state%fe%conf_row, velo_row => state%fe%velo_row, &
+               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev)
     failed = huge(failed)
     !$omp parallel do schedule(static) if(size(conf_row) > parallel_nodes) private(k) reduction(min:failed)
-    do b = 0, fe%count - 1
+    do b = 0, state%fe%count - 1
       do k = first(b), first(b+1) - 1
         velo(:,velo_row(k)) = 0
         velo_prev(:,velo_row(k)) = 0
@@ -183,18 +174,17 @@ contains
     integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
-    type(finite_elements) :: fe
+    type(element_bodies) :: state
     integer :: b, c, k, v
 
     failed = -1
-    call open_elements(handles, elements, state, fe, status)
+    call open_elements(handles, elements, state, status)
     if (status /= table_open) return
-    associate (first => fe%first, conf_row => fe%conf_row, velo_row => fe%velo_row, conf => state%configurations%conf, &
-               velo => state%triples%velo)
+    associate (first => state%fe%first, conf_row => state%fe%conf_row, velo_row => state%fe%velo_row, &
+               conf => state%configurations%conf, velo => state%triples%velo)
     failed = huge(failed)
     !$omp parallel do schedule(static) if(size(conf_row) > parallel_nodes) private(c, k, v) reduction(min:failed)
-    do b = 0, fe%count - 1
+    do b = 0, state%fe%count - 1
       do k = first(b), first(b+1) - 1
         c = conf_row(k)
         v = velo_row(k)

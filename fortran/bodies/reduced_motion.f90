@@ -9,8 +9,7 @@
 !> `status` is `table_unknown` where a handle is not that of such a table.
 module reduced_motion
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
-  use state_tables, only: finite_elements, reduced_bodies, open_table
+  use body_state, only: based_bodies, open_based_bodies
   use table_registry, only: table_open
   use finite_element_motion, only: polar_rotation
   implicit none
@@ -22,32 +21,16 @@ module reduced_motion
   integer, parameter :: passes = 3          !< most iterations for a frame and the velocities in it
   real(dp), parameter :: settled = 1e-13_dp !< change of a rotation at which iterations stop
 
-  !> What the motion of bodies in a base depends on.
-  type, extends(bodies_and_triples) :: reduced_tables
-    type(finite_elements) :: fe
-    type(reduced_bodies) :: base
-  end type reduced_tables
-
 contains
-
-  !> Opens the tables of bodies, of finite elements and of bodies in a base.
-  subroutine open_all(handles, elements, reduced, state, status)
-    integer(i8), intent(in) :: handles(3), elements, reduced
-    type(reduced_tables), intent(out) :: state
-    integer(i4), intent(out) :: status
-
-    call open_elements(handles, elements, state%bodies_and_triples, state%fe, status)
-    if (status == table_open) call open_table(reduced, state%base, status)
-  end subroutine open_all
 
   !> Sets the forces on reduced velocities to 0.
   subroutine clear_forces(handles, elements, reduced, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(out) :: status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     integer :: b, i, v
 
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     associate (fe => state%fe, base => state%base, first => state%fe%first, force => state%triples%force)
       do i = 0, base%count - 1
@@ -65,12 +48,12 @@ contains
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: dynamic            !< 0: quasi-statics
     integer(i4), intent(out) :: changed, status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     real(dp) :: weight
     integer :: i
 
     changed = 0
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     associate (base => state%base)
       do i = 0, base%count - 1
@@ -95,11 +78,11 @@ contains
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: dynamic
     integer(i4), intent(out) :: status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     real(dp) :: eta
     integer :: b, i, k, n, p, v
 
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     associate (fe => state%fe, base => state%base, first => state%fe%first, triples => state%triples, &
                damping => state%bodies%damping)
@@ -150,10 +133,10 @@ contains
     integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     integer :: b, i, n, v
 
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     associate (fe => state%fe, base => state%base, first => state%fe%first, velo => state%triples%velo, &
                reaction => state%triples%reaction)
@@ -184,13 +167,13 @@ contains
     integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
     integer(i4), intent(out) :: failed, status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     real(dp) :: frame(3,3)
     integer :: a, b, c, e, f, i, m, n, r, v
     logical :: proper
 
     failed = -1
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     failed = huge(failed)
     associate (fe => state%fe, base => state%base, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
@@ -383,10 +366,10 @@ contains
     integer(i4), intent(in) :: nr
     real(dp), intent(in) :: frames(3,3,0:nr-1)
     integer(i4), intent(out) :: status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     integer :: a, b, i
 
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     associate (fe => state%fe, base => state%base)
       do i = 0, base%count - 1
@@ -404,10 +387,10 @@ contains
   subroutine strain_energies(handles, elements, reduced, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(out) :: status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     integer :: a, b, f, i
 
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     associate (fe => state%fe, base => state%base, conf => state%configurations%conf, energy => state%bodies%energy)
       !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(a, b, f)
@@ -444,11 +427,11 @@ contains
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(in) :: whole              !< 1: move by the whole difference, 0: by a part
     integer(i4), intent(out) :: status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     real(dp) :: way
     integer :: a, b, f, i
 
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     associate (fe => state%fe, base => state%base, conf => state%configurations%conf)
       !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(way, a, b, f)
@@ -507,10 +490,10 @@ contains
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(in) :: i, back
     integer(i4), intent(out) :: status
-    type(reduced_tables) :: state
+    type(based_bodies) :: state
     integer :: a, b, f, n, v
 
-    call open_all(handles, elements, reduced, state, status)
+    call open_based_bodies(handles, elements, reduced, state, status)
     if (status /= table_open) return
     b = state%base%number(i)
     f = state%base%frame_ptr(i)

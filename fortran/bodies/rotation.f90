@@ -51,10 +51,9 @@ contains
   pure subroutine exponential_map(psi, rotation_matrix)
     real(dp), intent(in) :: psi(3)                !< rotation vector [rad]
     real(dp), intent(out) :: rotation_matrix(3,3)
-    real(dp) :: s, c, t, x
+    real(dp) :: s, c, t
 
-    x = psi(1)*psi(1) + psi(2)*psi(2) + psi(3)*psi(3)
-    call coefficients(x, s, c, t)
+    call coefficients(dot3(psi, psi), s, c, t)
     call polynomial(psi, s, c, rotation_matrix)
   end subroutine exponential_map
 
@@ -97,10 +96,9 @@ contains
   pure subroutine exponential_tangent(psi, tangent)
     real(dp), intent(in) :: psi(3)                !< rotation vector [rad]
     real(dp), intent(out) :: tangent(3,3)
-    real(dp) :: s, c, t, x
+    real(dp) :: s, c, t
 
-    x = psi(1)*psi(1) + psi(2)*psi(2) + psi(3)*psi(3)
-    call coefficients(x, s, c, t)
+    call coefficients(dot3(psi, psi), s, c, t)
     call polynomial(psi, -c, t, tangent)
   end subroutine exponential_tangent
 

@@ -3,10 +3,9 @@
 !> The column `rest` of bodies counts the steps in which a body has been slow; `asleep` and `wakes` mark those that do not move.
 module sleeping
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: touching_bodies, open_touching_bodies
   use connected_sets, only: connect, root_of
   use kind_numbers, only: obstacle_kind => body_obstacle, rigid_kind => body_rigid
-  use state_tables, only: constraint_table, open_table
   use table_registry, only: table_open
   implicit none
   private
@@ -32,54 +31,51 @@ contains
     real(dp), intent(in) :: speed
     integer(i4), intent(in) :: kept(0:bodies-1)
     integer(i4), intent(out) :: fell, held, failure
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
+    type(touching_bodies) :: state
     integer(i4), allocatable :: root(:)
     logical, allocatable :: restless(:)
-    integer(i4) :: b, i, n, ready
+    integer(i4) :: b, i, ready
 
     fell = 0
     held = 0
-    call open_bodies(handles, state, failure)
-    if (failure == table_open) call open_table(constraints, con, failure)
+    call open_touching_bodies(handles, constraints, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (rest => state%bodies%rest, kind => state%bodies%kind)
       ready = 0
-      do b = 0, n - 1
+      do b = 0, state%n - 1
         if (rest(b) < 0) cycle
         rest(b) = merge(min(rest(b) + 1, steps), 0_i4, is_slow(state, b, speed))
         if (rest(b) >= steps .and. kept(b) == 0) ready = ready + 1
       end do
       if (ready > 0) then
-        allocate (root(0:n-1), restless(0:n-1))
-        call join_bodies(n, users, state, con, root)
+        allocate (root(0:state%n-1), restless(0:state%n-1))
+        call join_bodies(users, state, root)
         restless = .false.
-        do b = 0, n - 1
+        do b = 0, state%n - 1
           if (kind(b) == obstacle_kind .or. rest(b) < 0) cycle
           if (rest(b) < steps .or. kept(b) /= 0) restless(root_of(root, b)) = .true.
         end do
-        call note_disturbed(n, users, state, con, root, restless)
-        do b = 0, n - 1
+        call note_disturbed(users, state, root, restless)
+        do b = 0, state%n - 1
           if (kind(b) == obstacle_kind .or. rest(b) < 0) cycle
           if (restless(root_of(root, b))) cycle
           call stop_body(state, b)
           fell = fell + 1
         end do
       end if
-      do i = users, int(con%rows, i4) - 1
-        if (rest(con%master(i)) >= 0 .and. rest(con%slave(i)) >= 0) cycle
+      do i = users, int(state%con%rows, i4) - 1
+        if (rest(state%con%master(i)) >= 0 .and. rest(state%con%slave(i)) >= 0) cycle
         held = held + 1
         if (fell == 0) cycle
-        con%U(:,i) = 0.0_dp
-        con%V(:,i) = 0.0_dp
+        state%con%U(:,i) = 0.0_dp
+        state%con%V(:,i) = 0.0_dp
       end do
     end associate
   end subroutine fall_asleep
 
   !> Whether a rigid body is slow.
   pure logical function is_slow(state, b, speed)
-    type(bodies_and_triples), intent(in) :: state
+    type(touching_bodies), intent(in) :: state
     integer(i4), intent(in) :: b
     real(dp), intent(in) :: speed
 
@@ -89,7 +85,7 @@ contains
 
   !> Takes the velocity of a rigid body and marks it as asleep.
   subroutine stop_body(state, b)
-    type(bodies_and_triples), intent(in) :: state    !< its columns change
+    type(touching_bodies), intent(in) :: state    !< its columns change
     integer(i4), intent(in) :: b
 
     associate (energy => state%bodies%energy, v => state%bodies%velo_ptr(b))
@@ -103,23 +99,22 @@ contains
   end subroutine stop_body
 
   !> Marks islands that the user's constraints or moving obstacles touch.
-  subroutine note_disturbed(n, users, state, con, root, restless)
-    integer(i4), intent(in) :: n, users
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    integer(i4), intent(inout) :: root(0:n-1)
-    logical, intent(inout) :: restless(0:n-1)
-    logical :: moves(0:n-1)
+  subroutine note_disturbed(users, state, root, restless)
+    integer(i4), intent(in) :: users
+    type(touching_bodies), intent(in) :: state
+    integer(i4), intent(inout) :: root(0:state%n-1)
+    logical, intent(inout) :: restless(0:state%n-1)
+    logical :: moves(0:state%n-1)
     integer(i4) :: i
 
-    call find_moving(n, users, state, con, moves)
+    call find_moving(users, state, moves)
     do i = 0, users - 1
-      call disturb(con%master(i))
-      if (con%slave(i) >= 0) call disturb(con%slave(i))
+      call disturb(state%con%master(i))
+      if (state%con%slave(i) >= 0) call disturb(state%con%slave(i))
     end do
-    do i = users, int(con%rows, i4) - 1
-      if (moves(con%master(i))) call disturb(con%slave(i))
-      if (moves(con%slave(i))) call disturb(con%master(i))
+    do i = users, int(state%con%rows, i4) - 1
+      if (moves(state%con%master(i))) call disturb(state%con%slave(i))
+      if (moves(state%con%slave(i))) call disturb(state%con%master(i))
     end do
 
   contains
@@ -132,23 +127,22 @@ contains
   end subroutine note_disturbed
 
   !> Finds the obstacles that move, or that a constraint of the user may move.
-  subroutine find_moving(n, users, state, con, moves)
-    integer(i4), intent(in) :: n, users
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    logical, intent(out) :: moves(0:n-1)
+  subroutine find_moving(users, state, moves)
+    integer(i4), intent(in) :: users
+    type(touching_bodies), intent(in) :: state
+    logical, intent(out) :: moves(0:state%n-1)
     integer(i4) :: b, i, v
 
     moves = .false.
-    do b = 0, n - 1
+    do b = 0, state%n - 1
       if (state%bodies%kind(b) /= obstacle_kind) cycle
       v = state%bodies%velo_ptr(b)
       moves(b) = any(abs(state%triples%velo(:,v:v+1)) > 0.0_dp)
     end do
     do i = 0, users - 1
-      if (con%slave(i) < 0 .and. .not. any(abs(con%value(:,i)) > 0.0_dp)) cycle
-      call move(con%master(i))
-      if (con%slave(i) >= 0) call move(con%slave(i))
+      if (state%con%slave(i) < 0 .and. .not. any(abs(state%con%value(:,i)) > 0.0_dp)) cycle
+      call move(state%con%master(i))
+      if (state%con%slave(i) >= 0) call move(state%con%slave(i))
     end do
 
   contains
@@ -161,20 +155,19 @@ contains
   end subroutine find_moving
 
   !> Joins bodies, obstacles apart, that contacts connect and that are alike: awake, or asleep.
-  subroutine join_bodies(n, users, state, con, root)
-    integer(i4), intent(in) :: n, users
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    integer(i4), intent(out) :: root(0:n-1)
+  subroutine join_bodies(users, state, root)
+    integer(i4), intent(in) :: users
+    type(touching_bodies), intent(in) :: state
+    integer(i4), intent(out) :: root(0:state%n-1)
     integer(i4) :: b, i, one, two
 
-    do b = 0, n - 1
+    do b = 0, state%n - 1
       root(b) = b
     end do
     associate (rest => state%bodies%rest, kind => state%bodies%kind)
-      do i = users, int(con%rows, i4) - 1
-        one = con%master(i)
-        two = con%slave(i)
+      do i = users, int(state%con%rows, i4) - 1
+        one = state%con%master(i)
+        two = state%con%slave(i)
         if (kind(one) == obstacle_kind .or. kind(two) == obstacle_kind) cycle
         if ((rest(one) < 0) .neqv. (rest(two) < 0)) cycle
         call connect(root, one, two)
@@ -194,51 +187,48 @@ contains
     integer(i4), intent(in) :: users, look, bodies
     integer(i4), intent(in) :: marked(0:bodies-1)
     integer(i4), intent(out) :: held, left, woken, failure
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
+    type(touching_bodies) :: state
     integer(i4), allocatable :: root(:)
     logical, allocatable :: moves(:), touched(:)
-    integer(i4) :: b, i, n
+    integer(i4) :: b, i
 
     held = 0
     left = 0
     woken = 0
-    call open_bodies(handles, state, failure)
-    if (failure == table_open) call open_table(constraints, con, failure)
+    call open_touching_bodies(handles, constraints, state, failure)
     if (failure /= table_open) return
-    n = int(state%bodies%rows, i4)
     associate (rest => state%bodies%rest, kind => state%bodies%kind)
-      allocate (moves(0:n-1), touched(0:n-1))
+      allocate (moves(0:state%n-1), touched(0:state%n-1))
       moves = .false.
-      if (look /= 0) call find_moving(n, users, state, con, moves)
-      touched = rest(0:n-1) < 0 .and. marked(0:n-1) /= 0
+      if (look /= 0) call find_moving(users, state, moves)
+      touched = rest(0:state%n-1) < 0 .and. marked(0:state%n-1) /= 0
       do i = 0, merge(users, 0_i4, look /= 0) - 1
-        touched(con%master(i)) = .true.
-        if (con%slave(i) >= 0) touched(con%slave(i)) = .true.
+        touched(state%con%master(i)) = .true.
+        if (state%con%slave(i) >= 0) touched(state%con%slave(i)) = .true.
       end do
-      do i = users, int(con%rows, i4) - 1
-        call look_at(con%master(i), con%slave(i))
-        call look_at(con%slave(i), con%master(i))
-        if (rest(con%master(i)) >= 0 .and. rest(con%slave(i)) >= 0) cycle
-        if (is_awake(con%master(i)) .or. is_awake(con%slave(i))) cycle
+      do i = users, int(state%con%rows, i4) - 1
+        call look_at(state%con%master(i), state%con%slave(i))
+        call look_at(state%con%slave(i), state%con%master(i))
+        if (rest(state%con%master(i)) >= 0 .and. rest(state%con%slave(i)) >= 0) cycle
+        if (is_awake(state%con%master(i)) .or. is_awake(state%con%slave(i))) cycle
         held = held + 1
       end do
       left = held
-      if (.not. any(touched .and. rest(0:n-1) < 0)) return
-      allocate (root(0:n-1))
-      call join_bodies(n, users, state, con, root)
-      do b = 0, n - 1
+      if (.not. any(touched .and. rest(0:state%n-1) < 0)) return
+      allocate (root(0:state%n-1))
+      call join_bodies(users, state, root)
+      do b = 0, state%n - 1
         if (touched(b) .and. rest(b) < 0) touched(root_of(root, b)) = .true.
       end do
-      do b = 0, n - 1
+      do b = 0, state%n - 1
         if (rest(b) /= asleep) cycle
         if (.not. touched(root_of(root, b))) cycle
         rest(b) = wakes
         woken = woken + 1
       end do
       left = 0
-      do i = users, int(con%rows, i4) - 1
-        if (rest(con%master(i)) == asleep .or. rest(con%slave(i)) == asleep) left = left + 1
+      do i = users, int(state%con%rows, i4) - 1
+        if (rest(state%con%master(i)) == asleep .or. rest(state%con%slave(i)) == asleep) left = left + 1
       end do
     end associate
 

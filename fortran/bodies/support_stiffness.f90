@@ -12,9 +12,9 @@
 !> constraints are the first `users` rows of their table.  `status` is `table_unknown` where a handle is not that of such a table.
 module support_stiffness
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
+  use body_state, only: element_bodies, open_elements
   use ordered_lists, only: first_not_below
-  use state_tables, only: constraint_table, element_solver, finite_elements, springs => support_stiffness, open_table
+  use state_tables, only: constraint_table, element_solver, springs => support_stiffness, open_table
   use table_registry, only: table_open
   implicit none
   private
@@ -25,9 +25,8 @@ module support_stiffness
   real(dp), parameter :: negligible = 1e-12_dp                                  !< weight below which a node is ignored
 
   !> What springs in a matrix depend on.
-  type, extends(bodies_and_triples) :: support_tables
+  type, extends(element_bodies) :: support_tables
     type(constraint_table) :: rows
-    type(finite_elements) :: fe
     type(element_solver) :: matrix
     type(springs) :: spring
   end type support_tables
@@ -40,7 +39,7 @@ contains
     type(support_tables), intent(out) :: state
     integer(i4), intent(out) :: status
 
-    call open_elements(handles, elements, state%bodies_and_triples, state%fe, status)
+    call open_elements(handles, elements, state%element_bodies, status)
     if (status == table_open) call open_table(constraints, state%rows, status)
     if (status == table_open) call open_table(solver, state%matrix, status)
     if (status == table_open) call open_table(supports, state%spring, status)

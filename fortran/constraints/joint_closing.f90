@@ -5,7 +5,7 @@
 !> with one row of H per component that holds (solfec/constraints/joint_correction.py).
 module joint_closing
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies, open_elements
+  use body_state, only: constrained_bodies, bodies_and_triples, open_bodies, open_constrained_bodies
   use element_frames, only: rotation_at
   use gap_factors, only: forces_of_gaps
   use kind_numbers, only: fixdir => constraint_fixdir, link => constraint_riglnk, pivot => constraint_pivot, &
@@ -14,7 +14,7 @@ module joint_closing
   use matrix3, only: cross, determinant, inverse, multiply_transposed
   use rotation, only: exponential_map
   use row_operator, only: operator_of
-  use state_tables, only: constraint_table, finite_elements, joint_gap_table, open_table
+  use state_tables, only: joint_gap_table, open_table
   use table_registry, only: table_open
   use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
   implicit none
@@ -47,28 +47,25 @@ contains
     integer(i4), intent(in) :: treatment(0:nkind-1), holds(3,0:nkind-1)
     integer(i4), intent(out) :: count, status
     real(dp), intent(out) :: largest
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
-    type(finite_elements) :: fe
+    type(constrained_bodies) :: state
     type(joint_gap_table) :: found
     real(dp) :: error(3), h(3,3,16)
     integer(i4) :: c, e, i, triples, t(16)
 
     count = 0
     largest = 0.0_dp
-    call open_elements(bodies, elements, state, fe, status)
-    if (status == table_open) call open_table(constraints, con, status)
+    call open_constrained_bodies(bodies, elements, constraints, state, status)
     if (status == table_open) call open_table(gaps, found, status)
     if (status /= table_open) return
     do i = 0, users - 1
-      if (.not. is_treated(state, con, i, treatment(con%kind(i)))) cycle
+      if (.not. is_treated(state, i, treatment(state%con%kind(i)))) cycle
       error = 0.0_dp
-      if (treatment(con%kind(i)) /= prescribed) error = error_of(state, con, fe, i)
-      if (treatment(con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
-      call both_sides(state, con, fe, i, triples, h, t)
+      if (treatment(state%con%kind(i)) /= prescribed) error = error_of(state, i)
+      if (treatment(state%con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
+      call both_sides(state, i, triples, h, t)
       do c = 1, 3
-        if (holds(c,con%kind(i)) == 0) cycle
-        found%constraint(count) = con%id(i)
+        if (holds(c,state%con%kind(i)) == 0) cycle
+        found%constraint(count) = state%con%id(i)
         found%component(count) = c
         found%gap(count) = error(c)
         found%triple(1:triples,count) = t(1:triples)
@@ -83,21 +80,18 @@ contains
   end subroutine list_gaps
 
   !> Whether constraint i takes part: points of bodies in a reduced base cannot be moved independently.
-  pure logical function is_treated(state, con, i, treatment)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
+  pure logical function is_treated(state, i, treatment)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i, treatment
 
-    is_treated = treatment /= left_alone .and. state%bodies%mode_count(con%master(i)) == 0
-    if (.not. is_treated .or. con%slave(i) < 0) return
-    is_treated = treatment /= in_space_only .and. state%bodies%mode_count(con%slave(i)) == 0
+    is_treated = treatment /= left_alone .and. state%bodies%mode_count(state%con%master(i)) == 0
+    if (.not. is_treated .or. state%con%slave(i) < 0) return
+    is_treated = treatment /= in_space_only .and. state%bodies%mode_count(state%con%slave(i)) == 0
   end function is_treated
 
   !> Operators of constraint i on the triples of the master, then on those of the slave; joints of mechanisms do not move obstacles.
-  subroutine both_sides(state, con, fe, i, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
+  subroutine both_sides(state, i, count, h, t)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     integer(i4), intent(out) :: count     !< of triples
     real(dp), intent(inout) :: h(3,3,16)
@@ -105,12 +99,12 @@ contains
     integer(i4) :: more
 
     count = 0
-    if (moves(con%master(i))) then
-      call operator_of(state, con, fe, con%master(i), 1, i, con%master_point(:,i), count, h(:,:,1:8), t(1:8))
+    if (moves(state%con%master(i))) then
+      call operator_of(state, state%con%master(i), 1, i, state%con%master_point(:,i), count, h(:,:,1:8), t(1:8))
     end if
-    if (con%slave(i) < 0) return
-    if (.not. moves(con%slave(i))) return
-    call operator_of(state, con, fe, con%slave(i), 2, i, con%slave_point(:,i), more, h(:,:,count+1:count+8), t(count+1:count+8))
+    if (state%con%slave(i) < 0) return
+    if (.not. moves(state%con%slave(i))) return
+    call operator_of(state, state%con%slave(i), 2, i, state%con%slave_point(:,i), more, h(:,:,count+1:count+8), t(count+1:count+8))
     h(:,:,count+1:count+more) = -h(:,:,count+1:count+more)
     count = count + more
 
@@ -118,47 +112,45 @@ contains
 
     pure logical function moves(k)
       integer(i4), intent(in) :: k
-      moves = .not. (con%joint(i) > 0 .and. con%slave(i) >= 0 .and. state%bodies%kind(k) == obstacle_kind)
+      moves = .not. (state%con%joint(i) > 0 .and. state%con%slave(i) >= 0 .and. state%bodies%kind(k) == obstacle_kind)
     end function moves
   end subroutine both_sides
 
   !> Displacements of constraint i from its place, along the components of its row; angles times the row's arm.
-  function error_of(state, con, fe, i) result(error)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
+  function error_of(state, i) result(error)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     real(dp) :: error(3), mine(3,3), other(3,3)
 
     error = 0.0_dp
-    select case (con%kind(i))
+    select case (state%con%kind(i))
     case (link)
-      error(3) = con%gap(i)
+      error(3) = state%con%gap(i)
     case (fixdir)
-      error(3) = dot_product(con%base(:,3,i), con%point(:,i) - con%other_point(:,i))
+      error(3) = dot_product(state%con%base(:,3,i), state%con%point(:,i) - state%con%other_point(:,i))
     case (guide)
-      error(1:2) = matmul(transpose(con%base(:,1:2,i)), con%point(:,i) - con%other_point(:,i))
+      error(1:2) = matmul(transpose(state%con%base(:,1:2,i)), state%con%point(:,i) - state%con%other_point(:,i))
     case (pivot)
       ! the rotation that takes the slave's n to the master's
-      mine = frame(con%master(i), 1)
-      error(1:2) = con%length(i)*matmul(transpose(con%base(:,1:2,i)), cross(con%base(:,3,i), mine(:,1)))
+      mine = frame(state%con%master(i), 1)
+      error(1:2) = state%con%length(i)*matmul(transpose(state%con%base(:,1:2,i)), cross(state%con%base(:,3,i), mine(:,1)))
     case (lock)
-      mine = frame(con%master(i), 1)
-      other = frame(con%slave(i), 2)
-      error = 0.5_dp*con%length(i)*multiply_transposed(con%base(:,:,i), &
+      mine = frame(state%con%master(i), 1)
+      other = frame(state%con%slave(i), 2)
+      error = 0.5_dp*state%con%length(i)*multiply_transposed(state%con%base(:,:,i), &
         cross(other(:,1), mine(:,1)) + cross(other(:,2), mine(:,2)) + cross(other(:,3), mine(:,3)))
     case (swivel)
-      error(3) = con%length(i)*con%gap(i)
+      error(3) = state%con%length(i)*state%con%gap(i)
     case (gear)
-      error(3) = con%length(i)*(con%gap(i) - con%gearing(2,i))
+      error(3) = state%con%length(i)*(state%con%gap(i) - state%con%gearing(2,i))
     case (rack)
-      error(3) = con%gap(i) - con%gearing(2,i)
+      error(3) = state%con%gap(i) - state%con%gearing(2,i)
     case (axial, span)
-      error(3) = beyond(con%gap(i), con%limits(:,i))
+      error(3) = beyond(state%con%gap(i), state%con%limits(:,i))
     case (torsional)
-      error(3) = con%length(i)*beyond(con%gap(i), con%limits(:,i))
+      error(3) = state%con%length(i)*beyond(state%con%gap(i), state%con%limits(:,i))
     case default
-      error = multiply_transposed(con%base(:,:,i), con%point(:,i) - con%other_point(:,i))
+      error = multiply_transposed(state%con%base(:,:,i), state%con%point(:,i) - state%con%other_point(:,i))
     end select
 
   contains
@@ -169,8 +161,8 @@ contains
       integer, intent(in) :: side
       real(dp) :: carried(3,3)
 
-      carried(:,1:2) = con%axes(:,:,side,i)
-      if (k >= 0) carried(:,1:2) = matmul(rotation_at(state, fe, con, side, i), con%axes(:,:,side,i))
+      carried(:,1:2) = state%con%axes(:,:,side,i)
+      if (k >= 0) carried(:,1:2) = matmul(rotation_at(state, side, i), state%con%axes(:,:,side,i))
       carried(:,3) = cross(carried(:,1), carried(:,2))
     end function frame
   end function error_of
@@ -240,7 +232,7 @@ contains
     call open_bodies(bodies, state, status)
     if (status /= table_open) return
     associate (conf => state%configurations%conf)
-      do b = 0, int(state%bodies%rows, i4) - 1
+      do b = 0, state%n - 1
         c = state%bodies%conf_ptr(b)
         v = state%bodies%velo_ptr(b)
         select case (state%bodies%kind(b))

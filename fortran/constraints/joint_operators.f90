@@ -1,23 +1,16 @@
 !> Velocities of the user's constraints outside of local dynamics, and what follows from them: rates of motors, and starts of joints.
 module joint_operators
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
+  use body_state, only: constrained_bodies, open_constrained_bodies
   use kind_numbers, only: torsional => constraint_torsional, start_met => joint_start_met, start_new => joint_start_new, &
     start_impact => joint_start_impact
   use row_operator, only: operator_of
-  use state_tables, only: constraint_table, finite_elements, open_table
   use table_registry, only: table_open
   implicit none
   private
   public :: joint_velocities, joint_rates, examine_starts
 
   real(dp), parameter :: rounding = 1.0e-9_dp   !< relative to the velocities of its bodies: smaller velocities of a joint count as zero
-
-  !> What the relative velocities of constraints depend on.
-  type, extends(bodies_and_triples) :: joint_tables
-    type(constraint_table) :: con
-    type(finite_elements) :: fe
-  end type joint_tables
 
 contains
 
@@ -35,11 +28,11 @@ contains
     integer(i4), intent(in) :: rows(0:n-1)
     real(dp), intent(inout) :: velocity(3,0:n-1)
     integer(i4), intent(out) :: status
-    type(joint_tables) :: state
+    type(constrained_bodies) :: state
     real(dp) :: terms
     integer(i4) :: k
 
-    call open_all(bodies, constraints, elements, state, status)
+    call open_constrained_bodies(bodies, elements, constraints, state, status)
     if (status /= table_open) return
     do k = 0, n - 1
       call find_velocity(state, rows(k), .false., velocity(:,k), terms)
@@ -57,11 +50,11 @@ contains
     integer(i4), intent(in) :: rows(0:n-1)
     real(dp), intent(inout) :: coordinate(2,0:n-1)
     integer(i4), intent(out) :: status
-    type(joint_tables) :: state
+    type(constrained_bodies) :: state
     real(dp) :: terms, velocity(3)
     integer(i4) :: i, k
 
-    call open_all(bodies, constraints, elements, state, status)
+    call open_constrained_bodies(bodies, elements, constraints, state, status)
     if (status /= table_open) return
     do k = 0, n - 1
       i = rows(k)
@@ -86,13 +79,13 @@ contains
     integer(i4), intent(in) :: users, nkind
     integer(i4), intent(in) :: asked(3,0:nkind-1), link(0:nkind-1)
     integer(i4), intent(out) :: treated, stopped, status
-    type(joint_tables) :: state
+    type(constrained_bodies) :: state
     real(dp) :: terms, velocity(3)
     integer(i4) :: i
 
     treated = 0
     stopped = 0
-    call open_all(bodies, constraints, elements, state, status)
+    call open_constrained_bodies(bodies, elements, constraints, state, status)
     if (status /= table_open) return
     do i = 0, users - 1
       if (state%con%start(i) == start_met) cycle
@@ -108,18 +101,9 @@ contains
     end do
   end subroutine examine_starts
 
-  subroutine open_all(bodies, constraints, elements, state, status)
-    integer(i8), intent(in) :: bodies(3), constraints, elements
-    type(joint_tables), intent(out) :: state
-    integer(i4), intent(out) :: status
-
-    call open_elements(bodies, elements, state%bodies_and_triples, state%fe, status)
-    if (status == table_open) call open_table(constraints, state%con, status)
-  end subroutine open_all
-
   !> Computes the relative velocity of constraint i, in local components.
   subroutine find_velocity(state, i, before, velocity, terms)
-    type(joint_tables), intent(in) :: state
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     logical, intent(in) :: before          !< from velocities at the start of the present step
     real(dp), intent(out) :: velocity(3)
@@ -140,7 +124,7 @@ contains
       real(dp) :: h(3,3,8), part(3)
       integer(i4) :: count, e, t(8)
 
-      call operator_of(state%bodies_and_triples, state%con, state%fe, b, side, i, point, count, h, t)
+      call operator_of(state, b, side, i, point, count, h, t)
       do e = 1, count
         if (before) then
           part = sign*matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))

@@ -6,8 +6,8 @@ module struck_joints
     struck => joint_start_struck
   use row_families, only: family_of
   use row_family_base, only: row_family
-  use row_tables, only: local_tables, open_local
-  use state_tables, only: body_table, constraint_table, open_table
+  use row_tables, only: local_tables, open_constrained
+  use state_tables, only: body_table, constraint_table
   use table_registry, only: table_open
   implicit none
   private
@@ -42,9 +42,7 @@ contains
     integer(i4) :: i
 
     marked = 0
-    call open_table(bodies(1), body, status)
-    if (status == table_open) call open_table(constraints, con, status)
-    if (status == table_open) call open_local(local, loc, status)
+    call open_constrained(bodies, constraints, local, body, con, loc, status)
     if (status /= table_open) return
     call spread_impacts(body, con, loc, n, nknown, known, hit)
     if (all(hit == 0)) return

@@ -2,8 +2,8 @@
 !> (docs/language-objects.md, Constraints).
 module user_constraints
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_elements
-  use state_tables, only: constraint_table, finite_elements, kept_row_table, series_table, open_table
+  use body_state, only: constrained_bodies, open_constrained_bodies
+  use state_tables, only: constraint_table, kept_row_table, series_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, &
     by_slave => direction_update_conv2, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring, &
@@ -13,7 +13,7 @@ module user_constraints
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
   use element_frames, only: rotation_at
   use matrix3, only: cross, multiply, multiply_transposed
-  use point_places, only: spatial_point, referential_point
+  use point_places, only: spatial_point, referential_point, turned
   use local_frame, only: frame_of_normal
   use wheels, only: mesh_wheels
   implicit none
@@ -43,26 +43,23 @@ contains
     real(dp), intent(in) :: direction(3,0:ncon-1)
     integer(i4), intent(in) :: update(0:ncon-1)
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: rows
+    type(constrained_bodies) :: state
     type(series_table) :: known
-    type(finite_elements) :: fe
     integer(i4) :: i, j
 
     failed = -1
-    call open_elements(handles, elements, state, fe, status)
-    if (status == table_open) call open_table(constraints, rows, status)
+    call open_constrained_bodies(handles, elements, constraints, state, status)
     if (status == table_open) call open_table(series, known, status)
     if (status /= table_open) return
     do failed = 0, users - 1
-      if (any(rows%series_rows(:,failed) >= known%n)) return
+      if (any(state%con%series_rows(:,failed) >= known%n)) return
     end do
     failed = -1
     do i = 0, users - 1
-      call update_points(state, rows, i)
-      call update_frame(state, rows, fe, i, users, direction(:,i), update(i))
+      call update_points(state, i)
+      call update_frame(state, i, users, direction(:,i), update(i))
       do j = 1, 3
-        if (rows%series_rows(j,i) >= 0) rows%value(j,i) = known%result(rows%series_rows(j,i))
+        if (state%con%series_rows(j,i) >= 0) state%con%value(j,i) = known%result(state%con%series_rows(j,i))
       end do
     end do
   end subroutine update_user_constraints
@@ -110,49 +107,46 @@ contains
 
   !> Places the points of constraint `i` on its bodies.  Two bodies that slide, in a plane through the slave's point, or as a rack without
   !> elements along its pinion, have the force on the master act there, too.
-  subroutine update_points(state, rows, i)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: rows
+  subroutine update_points(state, i)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     class(row_family), pointer :: family
 
-    family => family_of(rows%kind(i))
-    associate (m => rows%master(i), s => rows%slave(i))
+    family => family_of(state%con%kind(i))
+    associate (m => state%con%master(i), s => state%con%slave(i))
       if (s < 0) then
-        rows%other_point(:,i) = rows%slave_point(:,i)
+        state%con%other_point(:,i) = state%con%slave_point(:,i)
       else if (state%bodies%kind(s) /= finite_element_kind) then
-        rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
+        state%con%other_point(:,i) = spatial_point(state%bodies_and_triples, s, state%con%slave_point(:,i))
       end if
       if (state%bodies%kind(m) == finite_element_kind) return
-      if ((family%slides .or. rows%kind(i) == rack) .and. s >= 0) &
-        rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
-      rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
+      if ((family%slides .or. state%con%kind(i) == rack) .and. s >= 0) &
+        state%con%master_point(:,i) = referential_point(state%bodies_and_triples, m, state%con%other_point(:,i))
+      state%con%point(:,i) = spatial_point(state%bodies_and_triples, m, state%con%master_point(:,i))
     end associate
   end subroutine update_points
 
   !> Base and gap of constraint `i`, whose points are placed.
-  subroutine update_frame(state, rows, fe, i, users, direction, update)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: rows
-    type(finite_elements), intent(in) :: fe
+  subroutine update_frame(state, i, users, direction, update)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i, users, update
     real(dp), intent(in) :: direction(3)
     class(row_family), pointer :: family
     real(dp) :: vector(3), distance
 
-    family => family_of(rows%kind(i))
-    rows%gap(i) = 0.0_dp
-    vector = rows%point(:,i) - rows%other_point(:,i)
+    family => family_of(state%con%kind(i))
+    state%con%gap(i) = 0.0_dp
+    vector = state%con%point(:,i) - state%con%other_point(:,i)
     select case (family%frame)
     case (frame_of_space)
-      rows%base(:,:,i) = identity
+      state%con%base(:,:,i) = identity
     case (frame_of_direction)
-      rows%base(:,:,i) = frame_of_normal(current_direction(), aligned)
+      state%con%base(:,:,i) = frame_of_normal(current_direction(), aligned)
     case (frame_between_points)
       distance = norm2(vector)
-      rows%gap(i) = distance - rows%length(i)
+      state%con%gap(i) = distance - state%con%length(i)
       ! a link that has shrunk to a point keeps its last direction
-      if (distance > 0.0_dp) rows%base(:,:,i) = frame_of_normal(vector/distance, aligned)
+      if (distance > 0.0_dp) state%con%base(:,:,i) = frame_of_normal(vector/distance, aligned)
     case (frame_of_spring)
       if (update == follow) then
         distance = norm2(vector)
@@ -161,14 +155,14 @@ contains
         distance = dot_product(vector, current_direction())
         vector = current_direction()
       end if
-      rows%gap(i) = distance - rows%length(i)
-      rows%base(:,:,i) = frame_of_normal(vector, aligned)
+      state%con%gap(i) = distance - state%con%length(i)
+      state%con%base(:,:,i) = frame_of_normal(vector, aligned)
     case (frame_of_joint)
-      call follow_joint(state, rows, fe, i, vector, family%angular)
+      call follow_joint(state, i, vector, family%angular)
     case (frame_across_axes)
-      call cross_axes(state, rows, fe, i)
+      call cross_axes(state, i)
     case (frame_of_wheels)
-      call follow_wheels(state, rows, fe, i, users)
+      call follow_wheels(state, i, users)
     end select
 
   contains
@@ -179,84 +173,86 @@ contains
 
       select case (update)
       case (by_master)
-        n = convected(state, rows%master(i), direction)
+        n = convected(state%con%master(i))
       case (by_slave)
-        n = convected(state, rows%slave(i), direction)
+        n = convected(state%con%slave(i))
       case default
         n = direction
       end select
     end function current_direction
+
+    !> The direction convected with body b.
+    pure function convected(b) result(n)
+      integer(i4), intent(in) :: b
+      real(dp) :: n(3)
+
+      n = turned(state%bodies_and_triples, b, direction)
+      n = n/norm2(n)
+    end function convected
   end subroutine update_frame
 
   !> Computes the base of row i, which the slave or space carries, and its coordinate: along n, or about n with turns counted.
-  subroutine follow_joint(state, rows, fe, i, apart, angular)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: rows
-    type(finite_elements), intent(in) :: fe
+  subroutine follow_joint(state, i, apart, angular)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     real(dp), intent(in) :: apart(3)     !< from the slave's point to the master's
     logical, intent(in) :: angular
     real(dp) :: mine(3,2), other(3,2), across(3)
 
-    other = carried_axes(state, rows, fe, i, 2)
+    other = carried_axes(state, i, 2)
     across = cross(other(:,1), other(:,2))
-    rows%base(:,1,i) = other(:,2)
-    rows%base(:,2,i) = across
-    rows%base(:,3,i) = other(:,1)
+    state%con%base(:,1,i) = other(:,2)
+    state%con%base(:,2,i) = across
+    state%con%base(:,3,i) = other(:,1)
     if (angular) then
-      mine = carried_axes(state, rows, fe, i, 1)
-      rows%gap(i) = nearest_turn(atan2(dot_product(mine(:,2), across), dot_product(mine(:,2), other(:,2))), rows%travel(i))
+      mine = carried_axes(state, i, 1)
+      state%con%gap(i) = nearest_turn(atan2(dot_product(mine(:,2), across), dot_product(mine(:,2), other(:,2))), &
+                                      state%con%travel(i))
     else
-      rows%gap(i) = dot_product(apart, other(:,1))
+      state%con%gap(i) = dot_product(apart, other(:,1))
     end if
-    rows%travel(i) = rows%gap(i)
+    state%con%travel(i) = state%con%gap(i)
   end subroutine follow_joint
 
   !> Computes the base of row i, with n perpendicular to the axes that its sides carry; the gap is the cosine of their angle.
-  subroutine cross_axes(state, rows, fe, i)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: rows
-    type(finite_elements), intent(in) :: fe
+  subroutine cross_axes(state, i)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     real(dp) :: mine(3,2), other(3,2), normal(3)
 
-    mine = carried_axes(state, rows, fe, i, 1)
-    other = carried_axes(state, rows, fe, i, 2)
-    rows%gap(i) = dot_product(mine(:,1), other(:,1))
+    mine = carried_axes(state, i, 1)
+    other = carried_axes(state, i, 2)
+    state%con%gap(i) = dot_product(mine(:,1), other(:,1))
     ! the rate of m.o is (w_m - w_o).(m x o)
     normal = cross(mine(:,1), other(:,1))
     normal = normal/norm2(normal)
-    rows%base(:,1,i) = other(:,1)
-    rows%base(:,2,i) = cross(normal, other(:,1))
-    rows%base(:,3,i) = normal
+    state%con%base(:,1,i) = other(:,1)
+    state%con%base(:,2,i) = cross(normal, other(:,1))
+    state%con%base(:,3,i) = normal
   end subroutine cross_axes
 
   !> Computes the levers of wheels in row i (module wheels).
-  subroutine follow_wheels(state, rows, fe, i, users)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: rows
-    type(finite_elements), intent(in) :: fe
+  subroutine follow_wheels(state, i, users)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i, users
     real(dp) :: mine(3,2), other(3,2), lever_arm(3)
 
-    mine = carried_axes(state, rows, fe, i, 1)
-    other = carried_axes(state, rows, fe, i, 2)
+    mine = carried_axes(state, i, 1)
+    other = carried_axes(state, i, 2)
     lever_arm = 0.0_dp
-    if (state%bodies%kind(rows%master(i)) == finite_element_kind) lever_arm = rows%other_point(:,i) - rows%point(:,i)
-    call mesh_wheels(rows, i, users, mine(:,1), other(:,1), lever_arm)
+    if (state%bodies%kind(state%con%master(i)) == finite_element_kind) lever_arm = state%con%other_point(:,i) - state%con%point(:,i)
+    call mesh_wheels(state%con, i, users, mine(:,1), other(:,1), lever_arm)
   end subroutine follow_wheels
 
   !> The axes of row i on one side, as its body carries them; space does not change them.
-  function carried_axes(state, rows, fe, i, side) result(carried)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: rows
-    type(finite_elements), intent(in) :: fe
+  function carried_axes(state, i, side) result(carried)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     integer, intent(in) :: side       !< 1 master, 2 slave
     real(dp) :: carried(3,2)
 
-    carried = rows%axes(:,:,side,i)
-    if (side == 1 .or. rows%slave(i) >= 0) carried = matmul(rotation_at(state, fe, rows, side, i), rows%axes(:,:,side,i))
+    carried = state%con%axes(:,:,side,i)
+    if (side == 1 .or. state%con%slave(i) >= 0) carried = matmul(rotation_at(state, side, i), state%con%axes(:,:,side,i))
   end function carried_axes
 
   !> The angle nearest to `near` that differs from `angle` by whole turns.
@@ -265,22 +261,6 @@ contains
     real(dp), parameter :: turn = 2*acos(-1.0_dp)
     nearest_turn = angle + turn*anint((near - angle)/turn)
   end function nearest_turn
-
-  !> Unit direction convected with body b.
-  pure function convected(state, b, direction) result(n)
-    type(bodies_and_triples), intent(in) :: state
-    integer(i4), intent(in) :: b
-    real(dp), intent(in) :: direction(3)
-    real(dp) :: n(3)
-    associate (gradient => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+2))
-      if (state%bodies%kind(b) == pseudo_rigid_kind) then   ! rows of the gradient
-        n = multiply_transposed(gradient, direction)
-      else                                                  ! columns of the rotation
-        n = multiply(gradient, direction)
-      end if
-    end associate
-    n = n/norm2(n)
-  end function convected
 
   !> Marks constraints among the first `users` rows whose load exceeds their strength: |R| of fixed points and the tension of links.
   !>

@@ -36,6 +36,12 @@ module contact_detection
     integer(i4) :: outcome = done, needed = 0, error = 0, wrong = 0
   end type detection
 
+  !> Contacts that are sparsified, and the shapes that they are on.
+  type :: sparsified_tables
+    type(shape_tables) :: shapes
+    type(constraint_table) :: rows
+  end type sparsified_tables
+
 contains
 
   !> Runs stages `from` to `to` of contact detection.  Stage 1: known contacts follow the shapes (`select_contacts`, `find_contacts`,
@@ -124,7 +130,7 @@ contains
     integer(i4), intent(in) :: excluded(:,0:)
     integer(i4) :: count, bodies
 
-    bodies = int(tables%state%bodies%rows, i4)
+    bodies = tables%state%n
     associate (work => tables%work)
       work%found = 0
       work%guesses = 0
@@ -282,6 +288,15 @@ contains
     call keep_rows(row, used, tables%work%keep, tables%rows, left)
   end subroutine keep_from
 
+  subroutine open_sparsified(shape_handles, constraints, tables, failure)
+    integer(i8), intent(in) :: shape_handles(5), constraints
+    type(sparsified_tables), intent(out) :: tables
+    integer(i4), intent(out) :: failure
+
+    call open_shapes(shape_handles, tables%shapes, failure)
+    if (failure == table_open) call open_table(constraints, tables%rows, failure)
+  end subroutine open_sparsified
+
   !> Calls `sparsify_rows` on tables given by handles; failure 100: a handle is void.
   subroutine sparsify_new(shape_handles, constraints, first, new, last, limits, within, nbody, next_id, keep, removed, failure, &
       rows)
@@ -290,14 +305,12 @@ contains
     real(dp), intent(in) :: limits(3)
     integer(i4), intent(inout) :: keep(0:rows-1)
     integer(i4), intent(out) :: removed, failure
-    type(shape_tables) :: shapes
-    type(constraint_table) :: table
+    type(sparsified_tables) :: tables
 
     removed = 0
-    call open_shapes(shape_handles, shapes, failure)
-    if (failure == table_open) call open_table(constraints, table, failure)
-    if (failure /= table_open) return
-    call sparsify_rows(first, new, last, limits(1), limits(2), limits(3), within, nbody, next_id, shapes, table, keep, removed)
+    call open_sparsified(shape_handles, constraints, tables, failure)
+    if (failure == table_open) call sparsify_rows(first, new, last, limits(1), limits(2), limits(3), within, nbody, next_id, &
+                                                  tables%shapes, tables%rows, keep, removed)
   end subroutine sparsify_new
 
   !> Calls `symmetric_sparsify` on tables given by handles; failure 100: a handle is void.
@@ -310,14 +323,12 @@ contains
     real(dp), intent(inout) :: gained(0:rows-1)
     integer(i4), intent(inout) :: keep(0:ordered-1)
     integer(i4), intent(out) :: removed, failure
-    type(shape_tables) :: shapes
-    type(constraint_table) :: table
+    type(sparsified_tables) :: tables
 
     removed = 0
-    call open_shapes(shape_handles, shapes, failure)
-    if (failure == table_open) call open_table(constraints, table, failure)
-    if (failure /= table_open) return
-    call sparsify_both(first, new, last, order, limits(1), limits(2), limits(3), shapes, table, gained, keep, removed)
+    call open_sparsified(shape_handles, constraints, tables, failure)
+    if (failure == table_open) call sparsify_both(first, new, last, order, limits(1), limits(2), limits(3), tables%shapes, &
+                                                  tables%rows, gained, keep, removed)
   end subroutine sparsify_symmetrically
 
   !> Calls `contacts.deepest_row` on the constraints of a handle; -2: it is void.

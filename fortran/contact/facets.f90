@@ -5,7 +5,7 @@ module facets
   use kinds, only: dp, i4
   implicit none
   private
-  public :: boundary, facet_batch, empty_boundary, add_polygon, reserve_facets, empty_facets, add_facets, sum_facets
+  public :: boundary, facet_batch, add_polygon, reserve_facets, empty_facets, add_facets, sum_facets
 
   integer(i4), parameter :: lanes = 8  !< facets handled together
   real(dp), parameter :: least_area = 1.0e-200_dp  !< of a facet; the centroid of a smaller one overflows
@@ -14,15 +14,15 @@ module facets
 
   !> Sums over the facets of the intersection's boundary.
   type :: boundary
-    integer(i4) :: facets             !< number of facets
-    real(dp) :: area                  !< surface area
-    real(dp) :: moment(3)             !< sum of area times centroid
-    real(dp) :: volume                !< volume (meaningful for zero offset)
-    real(dp) :: volume_moment(3)      !< volume times centroid (meaningful for zero offset)
-    real(dp) :: normal(3)             !< sum of weight times outer normal, of the first body minus of the second
-    real(dp) :: weight                !< sum of the weights: mean over fans of squared triangle areas
-    integer(i4) :: points             !< number of facet corners kept in `clip_work%corner`
-    logical :: complete               !< all corners of facets were kept
+    integer(i4) :: facets = 0         !< number of facets
+    real(dp) :: area = 0              !< surface area
+    real(dp) :: moment(3) = 0         !< sum of area times centroid
+    real(dp) :: volume = 0            !< volume (meaningful for zero offset)
+    real(dp) :: volume_moment(3) = 0  !< volume times centroid (meaningful for zero offset)
+    real(dp) :: normal(3) = 0         !< sum of weight times outer normal, of the first body minus of the second
+    real(dp) :: weight = 0            !< sum of the weights: mean over fans of squared triangle areas
+    integer(i4) :: points = 0         !< number of facet corners kept in `clip_work%corner`
+    logical :: complete = .true.      !< all corners of facets were kept
   end type boundary
 
   !> A batch of up to eight facets that are not summed yet, and sums over earlier facets.
@@ -37,19 +37,6 @@ module facets
   end type facet_batch
 
 contains
-
-  pure subroutine empty_boundary(sum)
-    type(boundary), intent(inout) :: sum
-    sum%facets = 0
-    sum%area = 0
-    sum%moment = 0
-    sum%volume = 0
-    sum%volume_moment = 0
-    sum%normal = 0
-    sum%weight = 0
-    sum%points = 0
-    sum%complete = .true.
-  end subroutine empty_boundary
 
   !> Adds one facet.  Its integrals use the projection along the largest component of the normal; its weight in
   !> the normal sum is the sum of squared triangle areas of a fan, averaged over the fans from all corners.

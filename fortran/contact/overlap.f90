@@ -15,7 +15,7 @@ module overlap
   use kinds, only: dp, i4, i8
   use alignment, only: first_aligned
   use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, largest_warp
-  use facets, only: boundary, facet_batch, empty_boundary, add_polygon, reserve_facets
+  use facets, only: boundary, facet_batch, add_polygon, reserve_facets
   use edge_crossings, only: most_sides, crossing_work, reserve_crossings, intersect_by_edges
   implicit none
   private
@@ -80,11 +80,11 @@ contains
     call mark_faces(two, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner)
     work%warped(1) = largest_warp(one, corner_ptr(one%first_face), corner_count(one%first_face), corner) > in_plane*tolerance
     work%warped(2) = largest_warp(two, corner_ptr(two%first_face), corner_count(two%first_face), corner) > in_plane*tolerance
-    call empty_boundary(sum)
+    sum = boundary()
     if (enough < huge(enough)) then
       call clip_both(one, two, .false., corner_ptr, corner_count, corner, offset, tolerance, work, sum)
       if (sum%area > enough) return
-      if (sum%facets > 0) call empty_boundary(sum)
+      if (sum%facets > 0) sum = boundary()
     end if
     call clip_both(one, two, .true., corner_ptr, corner_count, corner, offset, tolerance, work, sum)
   end subroutine intersect

@@ -100,7 +100,7 @@ contains
       end do
     end associate
     inside = merge(1, 0, leavers == 0)
-    call sum_flags(int(tables%state%bodies%rows, i4), tables%state%bodies%selfcontact, flags)
+    call sum_flags(tables%state%n, tables%state%bodies%selfcontact, flags)
   end subroutine boxes_inside
 
   !> A sum that changes with the bodies' flags of self-contact.

@@ -4,7 +4,7 @@
 !> Q are I less the sum of d d^T over the restrained directions d.  The equations of the joints contain these projections.
 module ball_joints
   use kinds, only: dp, i4
-  use explicit_model, only: model_tables
+  use state_tables, only: model_tables
   use matrix3, only: cross
   use particle_motion, only: turn_faster
   use pivoting, only: solve, solve_unsymmetric

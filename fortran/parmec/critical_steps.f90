@@ -2,7 +2,7 @@
 module critical_steps
   use kinds, only: dp, i4
   use curves, only: curve_at
-  use explicit_model, only: model_tables
+  use state_tables, only: model_tables
   use kind_numbers, only: link_follower, link_planar, link_plane, link_status_undone
   use particle_motion, only: few_particles
   use torsion_springs, only: torsion_axes

@@ -3,7 +3,7 @@ module explicit_steps
   use kinds, only: dp, i4, i8
   use ball_joints, only: joint_reactions, joint_work, prepare_joints
   use critical_steps, only: least_step, particle_step
-  use explicit_model, only: model_tables, open_model
+  use state_tables, only: model_tables, open_model_tables
   use granular_contacts, only: contact_forces, find_touching, move_obstacles, must_search
   use histories, only: sample
   use kind_numbers, only: pause_end, pause_output, pause_room, pause_no_number, pause_search
@@ -32,7 +32,7 @@ contains
     integer(i4), intent(out) :: status
     type(model_tables) :: model
 
-    call open_model(handles, model, status)
+    call open_model_tables(handles, model, status)
     if (status /= table_open) return
     call restrain_velocities(model%restraints, model%particles)
     if (first /= 1) return
@@ -61,7 +61,7 @@ contains
 
     taken = 0
     reason = pause_end
-    call open_model(handles, model, status)
+    call open_model_tables(handles, model, status)
     if (status /= table_open) return
     call prepare_joints(model, work)
     call map_points(model%particles)                ! commands may have set velocities
@@ -182,7 +182,7 @@ contains
     integer(i4), intent(out) :: status
     type(model_tables) :: model
 
-    call open_model(handles, model, status)
+    call open_model_tables(handles, model, status)
     if (status /= table_open) return
     call sample(model, values)
   end subroutine take_sample
@@ -196,7 +196,7 @@ contains
     type(model_tables) :: model
     integer(i4) :: p
 
-    call open_model(handles, model, status)
+    call open_model_tables(handles, model, status)
     if (status /= table_open) return
     call find_touching(model)
     do p = 0, n - 1

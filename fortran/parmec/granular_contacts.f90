@@ -3,7 +3,7 @@
 !> ContactTable holds pairs that may touch before a sphere has moved by half of the margin; then Python lists them again.
 module granular_contacts
   use kinds, only: dp, i4
-  use explicit_model, only: model_tables
+  use state_tables, only: model_tables
   use matrix3, only: cross
   use rotation, only: exponential_map
   implicit none

@@ -1,7 +1,7 @@
 !> Samples of histories.
 module histories
   use kinds, only: dp, i4
-  use explicit_model, only: model_tables
+  use state_tables, only: model_tables
   use kind_numbers, only: quantity_time, quantity_position, quantity_displacement, quantity_velocity, quantity_spin, &
                           quantity_force, quantity_torque, quantity_link_length, quantity_link_stroke, quantity_link_total, &
                           quantity_link_elastic, quantity_link_friction, quantity_link_status, quantity_torsion_z, &

@@ -4,11 +4,10 @@
 module linear_springs
   use kinds, only: dp, i4
   use curves, only: curve_at, find_by_value, find_segment
-  use explicit_model, only: model_tables
   use kind_numbers, only: link_constant, link_follower, link_planar, link_plane, link_status_undone, yield_elastic, yield_loading, &
                           yield_unloading
   use matrix3, only: cross
-  use state_tables, only: link_table
+  use state_tables, only: model_tables, link_table
   implicit none
   private
   public :: spring_forces, forces_of_batches, batch_forces, inverse_mass_along

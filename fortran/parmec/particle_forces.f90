@@ -2,9 +2,8 @@
 module particle_forces
   use kinds, only: dp, i4
   use curves, only: series_vector
-  use explicit_model, only: model_tables
   use particle_motion, only: block_size, few_particles, move
-  use state_tables, only: particle_table
+  use state_tables, only: model_tables, particle_table
   implicit none
   private
   public :: read_loads, sum_forces, sum_block, move_all, sum_impulses

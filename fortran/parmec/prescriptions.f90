@@ -2,11 +2,10 @@
 module prescriptions
   use kinds, only: dp, i4
   use curves, only: series_vector
-  use explicit_model, only: model_tables
   use kind_numbers, only: drive_velocity, drive_acceleration
   use matrix3, only: cross
   use particle_motion, only: map_points_of
-  use state_tables, only: restraint_table, particle_table
+  use state_tables, only: model_tables, restraint_table, particle_table
   implicit none
   private
   public :: restrain_velocities, restrain_forces, remove, read_drives, drive_accelerations, drive_velocities
@@ -21,15 +20,12 @@ contains
 
     do r = 0, int(restraints%rows, i4) - 1
       p = restraints%particle(r)
-      call remove(restraints%linear(:,:,r), restraints%linear_count(r), particles%velocity(:,p))
-      if (restraints%angular_count(r) > 0) then
-        call remove(restraints%angular(:,:,r), restraints%angular_count(r), particles%spin(:,p))
-        particles%angular(:,p) = matmul(particles%spin(:,p), particles%rotation(:,:,p))
-      end if
+      call remove_restrained(restraints, r, particles%velocity(:,p), particles%spin(:,p))
+      if (restraints%angular_count(r) > 0) particles%angular(:,p) = matmul(particles%spin(:,p), particles%rotation(:,:,p))
     end do
   end subroutine restrain_velocities
 
-  !> Removes forces and torques along restrained directions.
+  !> Removes forces and torques along restrained directions; programs that move particles get their forces.
   subroutine restrain_forces(restraints, particles)
     type(restraint_table), intent(in) :: restraints
     type(particle_table), intent(inout) :: particles
@@ -37,11 +33,19 @@ contains
 
     do r = 0, int(restraints%rows, i4) - 1
       p = restraints%particle(r)
-      if (particles%driven(p) == 1) cycle           ! the program that moves it gets its forces
-      call remove(restraints%linear(:,:,r), restraints%linear_count(r), particles%force(:,p))
-      call remove(restraints%angular(:,:,r), restraints%angular_count(r), particles%torque(:,p))
+      if (particles%driven(p) /= 1) call remove_restrained(restraints, r, particles%force(:,p), particles%torque(:,p))
     end do
   end subroutine restrain_forces
+
+  !> Removes the components that a restraint holds from a vector of translation and one of rotation.
+  pure subroutine remove_restrained(restraints, r, linear, angular)
+    type(restraint_table), intent(in) :: restraints
+    integer(i4), intent(in) :: r
+    real(dp), intent(inout) :: linear(3), angular(3)
+
+    call remove(restraints%linear(:,:,r), restraints%linear_count(r), linear)
+    call remove(restraints%angular(:,:,r), restraints%angular_count(r), angular)
+  end subroutine remove_restrained
 
   !> Removes from a vector its components along orthonormal directions; three directions leave zero.
   pure subroutine remove(directions, count, vector)

@@ -1,7 +1,7 @@
 !> Release and activation of springs when forces or strokes leave their limits (UNSPRING).
 module released_springs
   use kinds, only: dp, i4, i8
-  use explicit_model, only: model_tables
+  use state_tables, only: model_tables
   use kind_numbers, only: quantity_link_stroke, quantity_link_total, quantity_link_elastic, release_operator_sum, &
                           release_operator_min, link_status_undone, link_status_plain
   implicit none

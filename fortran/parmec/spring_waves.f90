@@ -8,7 +8,7 @@ module spring_waves
 !$ use omp_lib, only: omp_get_num_threads, omp_get_thread_num
   use kinds, only: dp, i4, i8
   use ordered_lists, only: first_not_below
-  use explicit_model, only: model_tables
+  use state_tables, only: model_tables
   use linear_springs, only: batch_forces, forces_of_batches
   use particle_forces, only: sum_block
   use particle_motion, only: block_size, few_particles, move

@@ -2,7 +2,7 @@
 module torsion_springs
   use kinds, only: dp, i4
   use curves, only: curve_at
-  use explicit_model, only: model_tables
+  use state_tables, only: model_tables
   use matrix3, only: cross, inverse
   implicit none
   private

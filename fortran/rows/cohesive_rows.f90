@@ -20,7 +20,7 @@ module cohesive_rows
   use matrix3, only: adjugate_of
   use diagonal_block, only: block_size, b_friction, prepare_block, solve_contact
   use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: row_family, prepared_row, row_error
   use row_norms, only: weighted
   implicit none
   private
@@ -46,56 +46,45 @@ module cohesive_rows
   type, extends(row_family) :: cohesive_family
   contains
     procedure :: prepare => prepare_cohesive
-    procedure :: solve => solve_cohesive
-    procedure :: measure => measure_cohesive
-    procedure :: linearise => linearise_cohesive
-    procedure :: snaps_back => cohesive_snaps_back
-    procedure :: held => unlimited
-    procedure :: damage_at => damage_of_opening
-    procedure :: damaged => cohesive_damage
+    procedure, nopass :: solve => solve_cohesive, measure => measure_cohesive, linearise => linearise_cohesive
+    procedure, nopass :: snaps_back => cohesive_snaps_back, held => unlimited
+    procedure, nopass :: damage_at => damage_of_opening, damaged => cohesive_damage
   end type cohesive_family
 
 contains
 
-  pure subroutine prepare_cohesive(self, asked, w, b, v, kind, law, block, free)
+  pure subroutine prepare_cohesive(self, row)
     class(cohesive_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    type(prepared_row), intent(inout) :: row
     real(dp) :: opening(3)               ! of both sides, in the base [length]
     real(dp) :: last_opening(2)          ! tangential and normal opening at which the bond is gone [length]
 
-    associate (con => asked%constraints, i => asked%row, mat => asked%materials, m => asked%material)
+    associate (con => row%constraints, i => row%constraint, mat => row%materials, m => row%material)
       opening = matmul(con%point(:,i) - con%other_point(:,i), con%base(:,:,i))
       if (norm2(opening) <= of_places*norm2(con%point(:,i))) opening = 0.0_dp
-      law(c_opening:c_opening+2) = opening/asked%step
-      law(c_opening+2) = max(law(c_opening+2), 0.0_dp)   ! overlaps are not pushed apart
+      row%law(c_opening:c_opening+2) = opening/row%step
+      row%law(c_opening+2) = max(row%law(c_opening+2), 0.0_dp)   ! overlaps are not pushed apart
       last_opening = 2.0_dp*mat%fracture_energy(2:1:-1,m)/[mat%shear_strength(m), mat%cohesion(m)]
-      law(c_damage) = con%damage(i)
-      if (mat%spring(m) > 0) law(c_damage) = max(law(c_damage), 1.0_dp/(1.0_dp + mat%spring(m)*last_opening(2)/mat%cohesion(m)))
-      law(c_strength:c_strength+1) = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)
-      law(c_yielding:c_yielding+1) = last_opening/(asked%step*law(c_strength:c_strength+1))
-      call prepare_block(w, mat%friction(m), 0.0_dp, block)
+      row%law(c_damage) = con%damage(i)
+      if (mat%spring(m) > 0) row%law(c_damage) = max(con%damage(i), 1.0_dp/(1.0_dp + mat%spring(m)*last_opening(2)/mat%cohesion(m)))
+      row%law(c_strength:c_strength+1) = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)
+      row%law(c_yielding:c_yielding+1) = last_opening/(row%step*row%law(c_strength:c_strength+1))
+      call prepare_block(row%w, mat%friction(m), 0.0_dp, row%block)
     end associate
-    free = b
   end subroutine prepare_cohesive
 
-  subroutine solve_cohesive(self, w, block, law, normal_v, options, b, r, status)
-    class(cohesive_family), intent(in) :: self
+  integer(i4) function solve_cohesive(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
     real(dp), intent(in) :: b(3)
-    integer(i4), intent(out) :: status
     real(dp) :: found(3), damage
 
     call bonded_row(w, block(b_friction), law, b, found, damage, status)
     if (status == status_solved) r = found
-  end subroutine solve_cohesive
+  end function solve_cohesive
 
-  pure logical function cohesive_snaps_back(self, law, w) result(snaps)
-    class(cohesive_family), intent(in) :: self
+  pure logical function cohesive_snaps_back(law, w) result(snaps)
     real(dp), intent(in) :: law(law_size), w(3,3)
     integer :: i
 
@@ -103,8 +92,7 @@ contains
   end function cohesive_snaps_back
 
   !> A bond of the given damage, or its own if that is more, whose strength nothing reaches: a spring (8.8c).
-  pure function unlimited(self, law, damage) result(strong)
-    class(cohesive_family), intent(in) :: self
+  pure function unlimited(law, damage) result(strong)
     real(dp), intent(in) :: law(law_size), damage
     real(dp) :: strong(law_size)
 
@@ -114,29 +102,27 @@ contains
   end function unlimited
 
   !> Damage of a bond with this velocity: its size of opening (8.8a).  A rigid bond has none yet; its load decides, as in the row's own solution.
-  pure real(dp) function damage_of_opening(self, law, block, w, u, r) result(damage)
-    class(cohesive_family), intent(in) :: self
+  pure real(dp) function damage_of_opening(law, block, w, u, r) result(damage)
     real(dp), intent(in) :: law(law_size), block(block_size), w(3,3), u(3), r(3)
     real(dp) :: opening(3)
 
     opening = law(c_opening:c_opening+2) + u
     opening(3) = max(opening(3), 0.0_dp)
     damage = max(law(c_damage), norm2(opening/(law(c_yielding + places)*law(c_strength + places))))
-    if (damage < closed) damage = self%damaged(law, block, w, u, r)
+    if (damage < closed) damage = cohesive_damage(law, block, w, u, r)
   end function damage_of_opening
 
   !> Compliance W' with which the law reads  R = r(U - W' R), r(b) the reaction that it gives at the free velocity b.
   !>
   !> Every W' for which r(b) is unique gives the same U and R.  So W_aa may stand in its place only if one over the slope of the law is
   !> larger, (8.8d) of docs/materials.md.  Else W_aa is that of a body which only its bonds hold, whose bonds hold one another.
-  pure function stable(self, law, w) result(compliance)
-    class(cohesive_family), intent(in) :: self
+  pure function stable(law, w) result(compliance)
     real(dp), intent(in) :: law(law_size), w(3,3)
     real(dp) :: compliance(3,3)
     integer :: i
 
     compliance = w
-    if (.not. self%snaps_back(law, w)) return
+    if (.not. cohesive_snaps_back(law, w)) return
     compliance = 0.0_dp
     do i = 1, 3
       compliance(i,i) = share_of_slope*law(c_yielding+places(i))
@@ -144,33 +130,29 @@ contains
   end function stable
 
   !> Measures a row by the velocity by which its reaction, with those of all others held, would still change.
-  pure subroutine measure_cohesive(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(cohesive_family), intent(in) :: self
+  pure type(row_error) function measure_cohesive(exact, unit, block, law, w, u, reaction, half_step)
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
     real(dp) :: own(3,3), found(3), damage, unmet(3)
     integer(i4) :: status
 
-    own = stable(self, law, w)
+    own = stable(law, w)
     call bonded_row(own, block(b_friction), law, u - matmul(own, reaction), found, damage, status)
     unmet = matmul(w, found - reaction)
-    member = weighted(w, unmet)
-    residual = norm2(unmet)
-  end subroutine measure_cohesive
+    measure_cohesive = row_error(member=weighted(w, unmet), residual=norm2(unmet))
+  end function measure_cohesive
 
   !> Computes Newton's row of  W_aa (R - r(U - W' R)) = 0 (`stable`).
   !>
   !> The derivative G = dr/db comes from differences, which take three more solutions of the row; x = -W_aa G, y = W_aa (1 + G W').
-  pure subroutine linearise_cohesive(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
-    class(cohesive_family), intent(in) :: self
+  pure subroutine linearise_cohesive(w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
     real(dp) :: own(3,3), b(3), moved(3), found(3), near(3), g(3,3), damage, size
     integer(i4) :: status
     integer :: i
 
-    own = stable(self, law, w)
+    own = stable(law, w)
     b = u - matmul(own, r)
     call bonded_row(own, block(b_friction), law, b, found, damage, status)
     size = max(norm2(b), norm2(law(c_opening:c_opening+2)), norm2(matmul(own, r)))
@@ -188,13 +170,12 @@ contains
   end subroutine linearise_cohesive
 
   !> k at the end of a step with these final velocities and reactions.
-  pure real(dp) function cohesive_damage(self, law, block, w, u, r) result(damage)
-    class(cohesive_family), intent(in) :: self
+  pure real(dp) function cohesive_damage(law, block, w, u, r) result(damage)
     real(dp), intent(in) :: law(law_size), block(block_size), w(3,3), u(3), r(3)
     real(dp) :: own(3,3), found(3)
     integer(i4) :: status
 
-    own = stable(self, law, w)
+    own = stable(law, w)
     call bonded_row(own, block(b_friction), law, u - matmul(own, r), found, damage, status)
     if (status /= status_solved) damage = law(c_damage)
   end function cohesive_damage

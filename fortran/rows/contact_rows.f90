@@ -5,42 +5,37 @@ module contact_rows
   use contact_iterations, only: contact_map, cone_linearisation => linearise, project_on_cone, status_solved
   use diagonal_block, only: block_size, b_friction, b_rho, b_cohesion, prepare_block, solve_contact
   use row_block, only: law_size, row_options, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: row_family, prepared_row, row_error
   use row_norms, only: weighted
   implicit none
   private
-  public :: contact_family, open_family, material_law, limits_reached, at_limit, bounces, is_struck, waits_for_impact
+  public :: contact_family, open_family, limits_reached, at_limit, bounces, is_struck, waits_for_impact
 
   real(dp), parameter :: at_limit = 1e-8_dp   !< of the cohesive force: nearer to a limit, reactions count as at the limit
 
-  !> 0 <= U_N + s  _|_  R_N + c >= 0, |R_T| <= mu (R_N + c); diagonal_block has the reduced form.
-  type, extends(row_family) :: contact_family
-  contains
-    procedure :: prepare => prepare_contact
-    procedure :: solve => solve_contact_row
-    procedure :: measure => measure_contact
-    procedure :: linearise => linearise_contact
-    procedure :: projected => contact_on_cone
-    procedure :: ends => contact_ends
-  end type contact_family
-
-  !> R = 0, U = B.
+  !> An open contact: R = 0, U = B.
   type, extends(row_family) :: open_family
   contains
     procedure :: prepare => prepare_open
-    procedure :: solve => solve_open
-    procedure :: measure => measure_open
+    procedure, nopass :: solve => solve_open, measure => measure_open
   end type open_family
+
+  !> 0 <= U_N + s  _|_  R_N + c >= 0, |R_T| <= mu (R_N + c); diagonal_block has the reduced form.
+  type, extends(open_family) :: contact_family
+  contains
+    procedure :: prepare => prepare_contact
+    procedure, nopass :: solve => solve_contact_row, measure => measure_contact, linearise => linearise_contact, &
+                         projected => contact_on_cone, ends => contact_ends
+  end type contact_family
 
 contains
 
-  !> Law data of a contact from its material and geometry.
-  pure function material_law(asked) result(law)
-    type(constraint_data), intent(in) :: asked
-    real(dp) :: law(law_size)
+  !> Makes law data of a contact from its material and geometry.
+  pure subroutine prepare_open(self, row)
+    class(open_family), intent(in) :: self
+    type(prepared_row), intent(inout) :: row
 
-    law = 0.0_dp
-    associate (con => asked%constraints, i => asked%row, mat => asked%materials, m => asked%material)
+    associate (con => row%constraints, i => row%constraint, mat => row%materials, m => row%material, law => row%law)
       law(l_gap) = con%gap(i)
       law(l_spring) = mat%spring(m)
       law(l_dashpot) = mat%dashpot(m)
@@ -49,36 +44,32 @@ contains
       law(l_restitution) = mat%restitution(m)
       law(l_cohesion) = con%cohesion(i)*con%area(i)
     end associate
-  end function material_law
+    call prepare_block(row%w, row%law(l_friction), row%law(l_cohesion), row%block)
+  end subroutine prepare_open
 
   !> Makes the law of a contact and its reduced free velocity.
   !>
   !> Contacts with a gap larger than epsilon are open, with three exceptions: cohesive ones, which hold until their cohesion ends;
   !> gap-aware ones, and those in quasi-statics, which may approach until they touch.
-  pure subroutine prepare_contact(self, asked, w, b, v, kind, law, block, free)
+  pure subroutine prepare_contact(self, row)
     class(contact_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    type(prepared_row), intent(inout) :: row
     logical :: cohesive
 
-    law = material_law(asked)
-    cohesive = law(l_cohesion) > 0.0_dp
-    call prepare_block(w, law(l_friction), law(l_cohesion), block)
-    free = b
-    if (asked%dynamic == 0) then
-      law(l_shift) = max(law(l_gap), 0.0_dp)/asked%step
-    else if (asked%materials%gap_aware(asked%material) > 0.0_dp .and. .not. cohesive) then
-      law(l_shift) = approach_allowed(law(l_gap), law(l_restitution), asked%step, v(3))
-    else if (law(l_gap) > asked%epsilon .and. .not. cohesive) then
-      kind = row_open
+    call self%open_family%prepare(row)
+    cohesive = row%law(l_cohesion) > 0.0_dp
+    if (row%dynamic == 0) then
+      row%law(l_shift) = max(row%law(l_gap), 0.0_dp)/row%step
+    else if (row%materials%gap_aware(row%material) > 0.0_dp .and. .not. cohesive) then
+      row%law(l_shift) = approach_allowed(row%law(l_gap), row%law(l_restitution), row%step, row%v(3))
+    else if (row%law(l_gap) > row%epsilon .and. .not. cohesive) then
+      row%kind = row_open
       return
     else
-      law(l_shift) = law(l_restitution)*min(v(3), 0.0_dp)
+      row%law(l_shift) = row%law(l_restitution)*min(row%v(3), 0.0_dp)
     end if
-    free(3) = free(3) + law(l_shift)
-    if (cohesive) free = free - law(l_cohesion)*w(:,3)
+    row%free(3) = row%free(3) + row%law(l_shift)
+    if (cohesive) row%free = row%free - row%law(l_cohesion)*row%w(:,3)
   end subroutine prepare_contact
 
   !> Number s of a gap-aware contact, 0 <= U_N + s  _|_  R_N >= 0.
@@ -117,39 +108,31 @@ contains
   end function waits_for_impact
 
   !> Solves one contact; `b` is the reduced free velocity of diagonal_block.
-  subroutine solve_contact_row(self, w, block, law, normal_v, options, b, r, status)
-    class(contact_family), intent(in) :: self
+  integer(i4) function solve_contact_row(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
-    integer(i4), intent(out) :: status
-    real(dp) :: reduced(3)
 
-    reduced = r
-    reduced(3) = reduced(3) + block(b_cohesion)
-    call solve_contact(options%solver, w, block, options%tolerance, options%bound, b, reduced, status)
-    r = reduced
+    r(3) = r(3) + block(b_cohesion)
+    call solve_contact(options%solver, w, block, options%tolerance, options%bound, b, r, status)
     r(3) = r(3) - block(b_cohesion)
-  end subroutine solve_contact_row
+  end function solve_contact_row
 
   !> Measures a contact: Solfec-1.0's map adds velocities and forces without scaling; the residual scales by rho.
-  pure subroutine measure_contact(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(contact_family), intent(in) :: self
+  pure type(row_error) function measure_contact(exact, unit, block, law, w, u, reaction, half_step)
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
     real(dp) :: p(3), r(3), unmet(3)
 
     r = reaction
     r(3) = r(3) + block(b_cohesion)
     unmet = [u(1), u(2), u(3) + law(l_shift)]
     p = contact_map(block(b_friction), 1.0_dp, unmet, r/unit)
-    member = weighted(w, p)
-    residual = norm2(contact_map(block(b_friction), block(b_rho), unmet, r))/block(b_rho)
-  end subroutine measure_contact
+    measure_contact%member = weighted(w, p)
+    measure_contact%residual = norm2(contact_map(block(b_friction), block(b_rho), unmet, r))/block(b_rho)
+  end function measure_contact
 
-  pure subroutine linearise_contact(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
-    class(contact_family), intent(in) :: self
+  pure subroutine linearise_contact(w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
 
@@ -161,8 +144,7 @@ contains
     y = y/unit
   end subroutine linearise_contact
 
-  pure function contact_on_cone(self, block, r) result(p)
-    class(contact_family), intent(in) :: self
+  pure function contact_on_cone(block, r) result(p)
     real(dp), intent(in) :: block(block_size), r(3)
     real(dp) :: p(3)
 
@@ -171,8 +153,7 @@ contains
   end function contact_on_cone
 
   !> Whether cohesion ends: the contact opens or slides at its limit.
-  pure logical function contact_ends(self, law, r)
-    class(contact_family), intent(in) :: self
+  pure logical function contact_ends(law, r)
     real(dp), intent(in) :: law(law_size), r(3)
     real(dp) :: normal
 
@@ -192,35 +173,18 @@ contains
       sqrt(r(1)**2 + r(2)**2) + at_limit*law(l_cohesion) >= law(l_friction)*normal
   end function limits_reached
 
-  pure subroutine prepare_open(self, asked, w, b, v, kind, law, block, free)
-    class(open_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
-
-    law = material_law(asked)
-    call prepare_block(w, law(l_friction), law(l_cohesion), block)
-    free = b
-  end subroutine prepare_open
-
-  subroutine solve_open(self, w, block, law, normal_v, options, b, r, status)
-    class(open_family), intent(in) :: self
+  integer(i4) function solve_open(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
-    integer(i4), intent(out) :: status
     r = 0.0_dp
     status = status_solved
-  end subroutine solve_open
+  end function solve_open
 
   !> Measures an open contact: any reaction is an error.
-  pure subroutine measure_open(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(open_family), intent(in) :: self
+  pure type(row_error) function measure_open(exact, unit, block, law, w, u, reaction, half_step)
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
-    member = weighted(w, reaction/unit)
-    residual = norm2(reaction)/block(b_rho)
-  end subroutine measure_open
+    measure_open = row_error(member=weighted(w, reaction/unit), residual=norm2(reaction)/block(b_rho))
+  end function measure_open
 end module contact_rows

@@ -3,45 +3,35 @@ module dashpot_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_contact, row_open
   use contact_iterations, only: status_solved, status_failed
-  use contact_rows, only: material_law, limits_reached, at_limit
-  use diagonal_block, only: block_size, prepare_block
+  use contact_rows, only: open_family, limits_reached, at_limit
+  use diagonal_block, only: block_size
   use row_block, only: law_size, row_options, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: prepared_row, measure_nothing
   implicit none
   private
   public :: dashpot_family, penalty_block
 
   !> R_N = f(gap) - d U_N, not negative without cohesion; Coulomb friction.
-  type, extends(row_family) :: dashpot_family
+  type, extends(open_family) :: dashpot_family
   contains
     procedure :: prepare => prepare_dashpot
-    procedure :: solve => solve_dashpot
-    procedure :: measure => measure_nothing
-    procedure :: taken_by_newton => as_rigid
-    procedure :: ends => dashpot_ends
+    procedure, nopass :: solve => solve_dashpot, measure => measure_nothing, taken_by_newton => as_rigid, ends => dashpot_ends
   end type dashpot_family
 
 contains
 
-  pure subroutine prepare_dashpot(self, asked, w, b, v, kind, law, block, free)
+  pure subroutine prepare_dashpot(self, row)
     class(dashpot_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    type(prepared_row), intent(inout) :: row
 
-    law = material_law(asked)
-    call prepare_block(w, law(l_friction), law(l_cohesion), block)
-    free = b
-    if (asked%dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. .not. law(l_cohesion) > 0.0_dp) kind = row_open
+    call self%open_family%prepare(row)
+    if (row%dynamic /= 0 .and. row%law(l_gap) > 0.0_dp .and. .not. row%law(l_cohesion) > 0.0_dp) row%kind = row_open
   end subroutine prepare_dashpot
 
-  subroutine solve_dashpot(self, w, block, law, normal_v, options, b, r, status)
-    class(dashpot_family), intent(in) :: self
+  integer(i4) function solve_dashpot(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
-    integer(i4), intent(out) :: status
     real(dp) :: found(3)
     logical :: regular, lost
 
@@ -53,21 +43,10 @@ contains
     else
       status = status_failed
     end if
-  end subroutine solve_dashpot
-
-  !> Measures zero: the merit function does not include this law.
-  pure subroutine measure_nothing(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(dashpot_family), intent(in) :: self
-    logical, intent(in) :: exact
-    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
-    member = 0.0_dp
-    residual = 0.0_dp
-  end subroutine measure_nothing
+  end function solve_dashpot
 
   !> Turns a contact into a Signorini-Coulomb one for the Newton solver.
-  pure subroutine as_rigid(self, normal_v, half_step, step, kind, law)
-    class(dashpot_family), intent(in) :: self
+  pure subroutine as_rigid(normal_v, half_step, step, kind, law)
     real(dp), intent(in) :: normal_v, half_step, step
     integer(i4), intent(inout) :: kind
     real(dp), intent(inout) :: law(law_size)
@@ -81,8 +60,7 @@ contains
   end subroutine as_rigid
 
   !> Whether cohesion ends: the tension reaches it, or the contact slides.
-  pure logical function dashpot_ends(self, law, r)
-    class(dashpot_family), intent(in) :: self
+  pure logical function dashpot_ends(law, r)
     real(dp), intent(in) :: law(law_size), r(3)
     dashpot_ends = limits_reached(law, r, abs(r(3)), r(3) < at_limit*law(l_cohesion) - law(l_cohesion))
   end function dashpot_ends

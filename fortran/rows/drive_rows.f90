@@ -11,92 +11,80 @@ module drive_rows
   use kinds, only: dp, i4
   use kind_numbers, only: frame_between_points, motor_rate, motor_coordinate, motor_effort, motor_called
   use diagonal_block, only: block_size
-  use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data, carry, normal_line
+  use row_block, only: law_size, l_length, row_options
+  use row_family_base, only: row_family, prepared_row, row_error, carry, normal_line, joint_length
   use row_norms, only: inverse_nn
   implicit none
   private
   public :: drive_family
 
-  !> Law data, in the units of the row.
-  integer, parameter :: l_constant = 1, l_slope = 2, l_friction = 3, l_effort = 4, l_target = 5, l_lower = 6, l_upper = 7
-  integer, parameter :: l_length = 8   !< size of prescribed coordinates, for round-off (`length`)
+  !> Law data, in the units of the row; `l_length`: size of prescribed coordinates.
+  integer, parameter :: l_constant = 1, l_slope = 2, l_friction = 3, l_effort = 5, l_target = 6, l_lower = 7, l_upper = 8
   real(dp), parameter :: endless = 0.5_dp*huge(1.0_dp)   !< efforts and rates from here on count as infinite
 
   type, extends(row_family) :: drive_family
   contains
-    procedure :: prepare => prepare_drive
-    procedure :: solve => solve_drive
-    procedure :: measure => measure_drive
-    procedure :: linearise => linearise_drive
-    procedure :: target_energy => energy_of_drive
-    procedure :: length => length_of_drive
-    procedure :: load => load_of_drive
+    procedure :: prepare => prepare_drive, target_energy => energy_of_drive, load => load_of_drive
+    procedure, nopass :: solve => solve_drive, measure => measure_drive, linearise => linearise_drive, length => joint_length
   end type drive_family
 
 contains
 
   !> Makes the law data of this step.  `gap` is the coordinate at mid-step (quasi-statics: at the start), so the mean coordinate is
   !> gap + h/4 (U - V) (gap + h U).
-  pure subroutine prepare_drive(self, asked, w, b, v, kind, law, block, free)
+  pure subroutine prepare_drive(self, row)
     class(drive_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    type(prepared_row), intent(inout) :: row
     real(dp) :: arm, rate, effort, friction, stiffness, damping, rest, restitution, reach, mean, curve, start, touch
 
-    associate (con => asked%constraints, i => asked%row)
+    associate (con => row%constraints, i => row%constraint)
       arm = 1.0_dp
       if (self%angular) arm = con%length(i)
-      rate = v(3)/arm
+      rate = row%v(3)/arm
       effort = con%drive(1,i)
       friction = con%drive(2,i)
       stiffness = con%drive(3,i)
       damping = con%drive(4,i)
       rest = con%drive(5,i)
       restitution = con%drive(6,i)
-      reach = merge(0.25_dp, 1.0_dp, asked%dynamic /= 0)*asked%step
-      mean = merge(0.5_dp, 1.0_dp, asked%dynamic /= 0)
-      if (asked%dynamic == 0) rate = 0.0_dp
-      law = 0.0_dp
-      block = 0.0_dp
-      free = b
-      law(l_constant) = (stiffness*(con%gap(i) - rest - reach*rate) + (1.0_dp - mean)*damping*rate)/arm
-      law(l_slope) = (reach*stiffness + mean*damping)/arm**2
-      law(l_friction) = friction/arm
+      reach = merge(0.25_dp, 1.0_dp, row%dynamic /= 0)*row%step
+      mean = merge(0.5_dp, 1.0_dp, row%dynamic /= 0)
+      if (row%dynamic == 0) rate = 0.0_dp
+      row%law(l_constant) = (stiffness*(con%gap(i) - rest - reach*rate) + (1.0_dp - mean)*damping*rate)/arm
+      row%law(l_slope) = (reach*stiffness + mean*damping)/arm**2
+      row%law(l_friction) = friction/arm
       select case (mod(con%motor(i), motor_called))
       case (motor_rate)
-        law(l_effort) = effort/arm
-        law(l_target) = con%value(1,i)*arm
+        row%law(l_effort) = effort/arm
+        row%law(l_target) = con%value(1,i)*arm
       case (motor_coordinate)
-        law(l_effort) = effort/arm
-        law(l_target) = rate_towards(asked, rate)*arm
+        row%law(l_effort) = effort/arm
+        row%law(l_target) = rate_towards(row, rate)*arm
       case (motor_effort)
-        law(l_constant) = law(l_constant) - sign(min(abs(con%value(1,i)), effort), con%value(1,i))/arm
+        row%law(l_constant) = row%law(l_constant) - sign(min(abs(con%value(1,i)), effort), con%value(1,i))/arm
       end select
-      law(l_lower) = -huge(1.0_dp)
-      law(l_upper) = huge(1.0_dp)
-      call start_of_step(self, asked, v, rate, curve, start)
-      touch = asked%epsilon/arm
-      if (con%gap(i) <= con%limits(1,i) + touch) law(l_lower) = arm*(restitution*max(-start, 0.0_dp) - curve)
-      if (con%gap(i) >= con%limits(2,i) - touch) law(l_upper) = arm*(-restitution*max(start, 0.0_dp) - curve)
-      law(l_length) = merge(0.5_dp, 1.0_dp, asked%dynamic /= 0)*asked%step*size_of(law, w(3,3))
+      row%law(l_lower) = -huge(1.0_dp)
+      row%law(l_upper) = huge(1.0_dp)
+      call start_of_step(self, row, rate, curve, start)
+      touch = row%epsilon/arm
+      if (con%gap(i) <= con%limits(1,i) + touch) row%law(l_lower) = arm*(restitution*max(-start, 0.0_dp) - curve)
+      if (con%gap(i) >= con%limits(2,i) - touch) row%law(l_upper) = arm*(-restitution*max(start, 0.0_dp) - curve)
+      row%law(l_length) = merge(0.5_dp, 1.0_dp, row%dynamic /= 0)*row%step*size_of(row%law, row%w(3,3))
     end associate
   end subroutine prepare_drive
 
   !> Rate of a motor that follows a prescribed coordinate, q(t+h) = value(1) with the rate value(2): an error at the end of a
   !> step vanishes within the next two.  The coordinate at the start of the step is gap - h/2 V.
-  pure function rate_towards(asked, rate) result(target)
-    type(constraint_data), intent(in) :: asked
+  pure function rate_towards(row, rate) result(target)
+    type(prepared_row), intent(in) :: row
     real(dp), intent(in) :: rate
     real(dp) :: target
 
-    associate (con => asked%constraints, i => asked%row)
-      if (asked%dynamic /= 0) then
-        target = (con%value(1,i) - con%gap(i))/asked%step + 0.5_dp*con%value(2,i)
+    associate (con => row%constraints, i => row%constraint)
+      if (row%dynamic /= 0) then
+        target = (con%value(1,i) - con%gap(i))/row%step + 0.5_dp*con%value(2,i)
       else
-        target = (con%value(1,i) - con%gap(i))/asked%step
+        target = (con%value(1,i) - con%gap(i))/row%step
       end if
     end associate
   end function rate_towards
@@ -104,19 +92,19 @@ contains
   !> Computes the rate of the coordinate at the start of the step, and the curvature term of a span's path.
   !> With x the span at mid-step, |x| = q, a velocity V has the rate V.(x - h/2 V)/|x - h/2 V| before mid-step, and V.n + h/2 |V|^2/q after it.
   !> A limit holds the rate at the end of the step, which conserves the energy of a body that swings on a rope.
-  pure subroutine start_of_step(self, asked, v, rate, curve, start)
+  pure subroutine start_of_step(self, row, rate, curve, start)
     class(drive_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: v(3), rate
+    type(prepared_row), intent(in) :: row
+    real(dp), intent(in) :: rate
     real(dp), intent(out) :: curve, start
     real(dp) :: bend, before
 
-    associate (con => asked%constraints, i => asked%row)
+    associate (con => row%constraints, i => row%constraint, v => row%v)
       curve = 0.0_dp
       start = rate
-      if (self%frame /= frame_between_points .or. asked%dynamic == 0 .or. .not. con%gap(i) > 0.0_dp) return
-      bend = 0.5_dp*asked%step*dot_product(v, v)
-      before = sqrt(max(con%gap(i)**2 - asked%step*(con%gap(i)*v(3) - 0.5_dp*bend), tiny(1.0_dp)))
+      if (self%frame /= frame_between_points .or. row%dynamic == 0 .or. .not. con%gap(i) > 0.0_dp) return
+      bend = 0.5_dp*row%step*dot_product(v, v)
+      before = sqrt(max(con%gap(i)**2 - row%step*(con%gap(i)*v(3) - 0.5_dp*bend), tiny(1.0_dp)))
       curve = bend/con%gap(i)
       start = (con%gap(i)*v(3) - bend)/before
     end associate
@@ -133,18 +121,16 @@ contains
     if (law(l_upper) < endless) velocity = velocity + abs(law(l_upper))
   end function size_of
 
-  subroutine solve_drive(self, w, block, law, normal_v, options, b, r, status)
-    class(drive_family), intent(in) :: self
+  integer(i4) function solve_drive(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
-    integer(i4), intent(out) :: status
     real(dp) :: normal, u
     logical :: held
 
     call solution(w(3,3), law, b(3), u, normal, held)
-    call carry(normal, r, status)
-  end subroutine solve_drive
+    status = carry(normal, r)
+  end function solve_drive
 
   !> Solves U = b + w R; `held`: U is a rate at which the law is set-valued; else R = -(c' + k U) there.
   pure subroutine solution(w, law, b, u, r, held)
@@ -192,22 +178,18 @@ contains
     if (held) r = (u - b)/w
   end subroutine solution
 
-  pure subroutine measure_drive(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(drive_family), intent(in) :: self
+  pure type(row_error) function measure_drive(exact, unit, block, law, w, u, reaction, half_step)
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
     real(dp) :: right, r
     logical :: held
 
     call solution(w(3,3), law, u(3) - w(3,3)*reaction(3), right, r, held)
-    member = inverse_nn(w)*(u(3) - right)**2
-    residual = abs(u(3) - right)
-  end subroutine measure_drive
+    measure_drive = row_error(member=inverse_nn(w)*(u(3) - right)**2, residual=abs(u(3) - right))
+  end function measure_drive
 
   !> Linearises the law: the rate if U is held, else the line R = -(c' + k U) through the solution.
-  pure subroutine linearise_drive(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
-    class(drive_family), intent(in) :: self
+  pure subroutine linearise_drive(w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
     real(dp) :: right, force
@@ -228,12 +210,6 @@ contains
     real(dp), intent(in) :: law(law_size), w(3,3)
     energy_of_drive = inverse_nn(w)*law(l_target)**2
   end function energy_of_drive
-
-  pure real(dp) function length_of_drive(self, law)
-    class(drive_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size)
-    length_of_drive = law(l_length)
-  end function length_of_drive
 
   pure real(dp) function load_of_drive(self, reaction)
     class(drive_family), intent(in) :: self

@@ -5,39 +5,31 @@ module joint_rows
     start_halved => joint_start_halved, start_met => joint_start_met
   use contact_iterations, only: solve3, status_solved, status_failed
   use diagonal_block, only: block_size
-  use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data, identity, carry, normal_line
+  use row_block, only: law_size, l_length, row_options
+  use row_family_base, only: row_family, prepared_row, row_error, identity, carry, normal_line, joint_length
   use row_norms, only: weighted, inverse_nn
   implicit none
   private
   public :: point_family, direction_family, joint_target
 
   real(dp), parameter :: damping = 0.125_dp         !< halves what U = -V reverses, in every step
-  integer, parameter :: l_target = 1                !< law data: prescribed velocity (3)
-  integer, parameter :: l_length = 4                !< its size times half a step if the user gives it, for round-off (`length`)
+  integer, parameter :: l_target = 1                !< law data: prescribed velocity (3); `l_length`: way_to_target if the user gives it
 
   !> U = target.
   type, extends(row_family) :: point_family
     logical :: prescribed = .false.                 !< the user gives the velocity; else the point is fixed
   contains
-    procedure :: prepare => prepare_point
-    procedure :: solve => solve_point
-    procedure :: measure => measure_point
-    procedure :: linearise => linearise_point
-    procedure :: length => length_of_point
-    procedure :: load => load_of_point
+    procedure :: prepare => prepare_point, load => load_of_point
+    procedure, nopass :: solve => solve_point, measure => measure_point, linearise => linearise_point, length => joint_length
   end type point_family
 
   !> U_N = target, R_T = 0.
   type, extends(row_family) :: direction_family
     logical :: prescribed = .false.
   contains
-    procedure :: prepare => prepare_direction
-    procedure :: solve => solve_direction
-    procedure :: measure => measure_direction
-    procedure :: linearise => linearise_direction
-    procedure :: target_energy => energy_of_direction
-    procedure :: length => length_of_direction
+    procedure :: prepare => prepare_direction, target_energy => energy_of_direction
+    procedure, nopass :: solve => solve_direction, measure => measure_direction, linearise => linearise_direction, &
+                         length => joint_length
   end type direction_family
 
 contains
@@ -52,66 +44,45 @@ contains
   !> grows.  Rows of mechanisms damp it: d_k = V_k + U_k-1 (column `reversing`) is 2 e and a smooth term, so d_k - d_k-1 is 4 e but for
   !> terms of third order in h, and U = -V + (d_k - d_k-1)/8 halves e.  These terms add up to nothing: points do not drift.
   !> Constraints of Solfec-1.0 keep its law.
-  pure function joint_target(asked, v) result(target)
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: v(3)
+  pure function joint_target(row) result(target)
+    type(prepared_row), intent(in) :: row
     real(dp) :: target(3)
 
     target = 0.0_dp
-    associate (start => asked%constraints%start(asked%row), left => asked%constraints%value(:,asked%row))
-      if (asked%dynamic /= 0 .and. start /= start_impact) target = -v
-      if (asked%dynamic /= 0 .and. start == start_met .and. asked%constraints%joint(asked%row) /= 0) then
-        target = target + damping*(v + asked%constraints%U(:,asked%row) - asked%constraints%reversing(:,asked%row))
+    associate (start => row%constraints%start(row%constraint), left => row%constraints%value(:,row%constraint))
+      if (row%dynamic /= 0 .and. start /= start_impact) target = -row%v
+      if (row%dynamic /= 0 .and. start == start_met .and. row%constraints%joint(row%constraint) /= 0) then
+        target = target + damping*(row%v + row%constraints%U(:,row%constraint) - row%constraints%reversing(:,row%constraint))
       end if
       if (start == start_struck) target = target + 0.5_dp*left
       if (start == start_halved) target = target + left
     end associate
   end function joint_target
 
-  pure subroutine prepare_point(self, asked, w, b, v, kind, law, block, free)
+  pure subroutine prepare_point(self, row)
     class(point_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    type(prepared_row), intent(inout) :: row
 
-    law = 0.0_dp
-    block = 0.0_dp
     if (self%prescribed) then
-      law(l_target:l_target+2) = asked%constraints%value(:,asked%row)
-      law(l_length) = way_to_target(asked, law)
+      row%law(l_target:l_target+2) = row%constraints%value(:,row%constraint)
+      row%law(l_length) = way_to_target(row)
     else
-      law(l_target:l_target+2) = joint_target(asked, v)
+      row%law(l_target:l_target+2) = joint_target(row)
     end if
-    free = b - law(l_target:l_target+2)
+    row%free = row%b - row%law(l_target:l_target+2)
   end subroutine prepare_point
 
   !> Way of half a step (a step in quasi-statics) at the prescribed velocity.  If a body is driven from rest, B is zero, and this velocity
   !> alone tells how large round-off may be.
-  pure real(dp) function way_to_target(asked, law)
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: law(law_size)
-    way_to_target = merge(0.5_dp, 1.0_dp, asked%dynamic /= 0)*asked%step*norm2(law(l_target:l_target+2))
+  pure real(dp) function way_to_target(row)
+    type(prepared_row), intent(in) :: row
+    way_to_target = merge(0.5_dp, 1.0_dp, row%dynamic /= 0)*row%step*norm2(row%law(l_target:l_target+2))
   end function way_to_target
 
-  pure real(dp) function length_of_point(self, law)
-    class(point_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size)
-    length_of_point = law(l_length)
-  end function length_of_point
-
-  pure real(dp) function length_of_direction(self, law)
-    class(direction_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size)
-    length_of_direction = law(l_length)
-  end function length_of_direction
-
-  subroutine solve_point(self, w, block, law, normal_v, options, b, r, status)
-    class(point_family), intent(in) :: self
+  integer(i4) function solve_point(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
-    integer(i4), intent(out) :: status
     real(dp) :: matrix(3,3), found(3)
     logical :: regular
 
@@ -120,22 +91,18 @@ contains
     call solve3(matrix, found, regular)
     status = merge(status_solved, status_failed, regular)
     if (regular) r = found
-  end subroutine solve_point
+  end function solve_point
 
-  pure subroutine measure_point(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(point_family), intent(in) :: self
+  pure type(row_error) function measure_point(exact, unit, block, law, w, u, reaction, half_step)
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
     real(dp) :: unmet(3)
 
     unmet = u - law(l_target:l_target+2)
-    member = weighted(w, unmet)
-    residual = norm2(unmet)
-  end subroutine measure_point
+    measure_point = row_error(member=weighted(w, unmet), residual=norm2(unmet))
+  end function measure_point
 
-  pure subroutine linearise_point(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
-    class(point_family), intent(in) :: self
+  pure subroutine linearise_point(w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
     x = identity
@@ -149,52 +116,38 @@ contains
     load_of_point = merge(0.0_dp, norm2(reaction), self%prescribed)
   end function load_of_point
 
-  pure subroutine prepare_direction(self, asked, w, b, v, kind, law, block, free)
+  pure subroutine prepare_direction(self, row)
     class(direction_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
-    real(dp) :: target(3)
+    type(prepared_row), intent(inout) :: row
 
-    law = 0.0_dp
-    block = 0.0_dp
     if (self%prescribed) then
-      law(l_target+2) = asked%constraints%value(1,asked%row)
-      law(l_length) = way_to_target(asked, law)
+      row%law(l_target+2) = row%constraints%value(1,row%constraint)
+      row%law(l_length) = way_to_target(row)
     else
-      target = joint_target(asked, v)
-      law(l_target+2) = target(3)
+      row%law(l_target:l_target+2) = joint_target(row)
+      row%law(l_target:l_target+1) = 0.0_dp     ! only the normal velocity is prescribed
     end if
-    free = b - law(l_target:l_target+2)
+    row%free = row%b - row%law(l_target:l_target+2)
   end subroutine prepare_direction
 
-  subroutine solve_direction(self, w, block, law, normal_v, options, b, r, status)
-    class(direction_family), intent(in) :: self
+  integer(i4) function solve_direction(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
-    integer(i4), intent(out) :: status
-    real(dp) :: normal
 
-    normal = -b(3)/w(3,3)
-    call carry(normal, r, status)
-  end subroutine solve_direction
+    status = carry(-b(3)/w(3,3), r)
+  end function solve_direction
 
-  pure subroutine measure_direction(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(direction_family), intent(in) :: self
+  pure type(row_error) function measure_direction(exact, unit, block, law, w, u, reaction, half_step)
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
     real(dp) :: error
 
     error = u(3) - law(l_target+2)
-    member = inverse_nn(w)*error**2
-    residual = abs(error)
-  end subroutine measure_direction
+    measure_direction = row_error(member=inverse_nn(w)*error**2, residual=abs(error))
+  end function measure_direction
 
-  pure subroutine linearise_direction(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
-    class(direction_family), intent(in) :: self
+  pure subroutine linearise_direction(w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
     call normal_line(1.0_dp, 0.0_dp, law(l_target+2) - u(3), r, x, y, rhs)

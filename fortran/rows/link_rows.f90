@@ -4,66 +4,50 @@ module link_rows
   use kind_numbers, only: row_fixdir, start_impact => joint_start_impact, start_struck => joint_start_struck, &
     start_halved => joint_start_halved
   use diagonal_block, only: block_size
-  use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data, carry, normal_line
+  use matrix3, only: multiply_transposed
+  use row_block, only: law_size, l_length, row_options
+  use row_family_base, only: row_family, prepared_row, row_error, carry, normal_line, joint_length
   use row_norms, only: inverse_nn
   implicit none
   private
   public :: link_family
 
-  integer, parameter :: l_link = 1       !< law data: link vector in the local base (3)
-  integer, parameter :: l_length = 4     !< its reference length
+  integer, parameter :: l_link = 1       !< law data: link vector in the local base (3); `l_length`: its reference length
 
   !> |y + k U| = d.
   type, extends(row_family) :: link_family
   contains
-    procedure :: prepare => prepare_link
-    procedure :: solve => solve_link
-    procedure :: measure => measure_link
-    procedure :: linearise => linearise_link
-    procedure :: length => length_of_link
-    procedure :: load => load_of_link
+    procedure :: prepare => prepare_link, load => load_of_link
+    procedure, nopass :: solve => solve_link, measure => measure_link, linearise => linearise_link, length => joint_length
   end type link_family
 
 contains
 
   !> Makes link vector and length.  The first step of a link whose points move relative to each other stops them: the link is a fixed
   !> direction then.  After an impact of bodies, `value` holds the link's excess length at the start of the step, and the remaining velocity (joint_rows).
-  pure subroutine prepare_link(self, asked, w, b, v, kind, law, block, free)
+  pure subroutine prepare_link(self, row)
     class(link_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
-    real(dp) :: link(3)
+    type(prepared_row), intent(inout) :: row
 
-    law = 0.0_dp
-    block = 0.0_dp
-    free = b
-    associate (con => asked%constraints, i => asked%row)
+    associate (con => row%constraints, i => row%constraint)
       if (con%start(i) == start_impact) then
-        kind = row_fixdir
+        row%kind = row_fixdir
         return
       end if
-      link = con%point(:,i) - con%other_point(:,i)
-      law(l_link:l_link+2) = link(1)*con%base(1,:,i) + link(2)*con%base(2,:,i) + link(3)*con%base(3,:,i)
-      law(l_length) = con%length(i)
-      if (con%start(i) == start_struck) law(l_length) = con%length(i) + con%value(1,i) + 0.25_dp*asked%step*con%value(3,i)
-      if (con%start(i) == start_halved) law(l_length) = con%length(i) + con%value(1,i) + 0.5_dp*asked%step*con%value(3,i)
+      row%law(l_link:l_link+2) = multiply_transposed(con%base(:,:,i), con%point(:,i) - con%other_point(:,i))
+      row%law(l_length) = con%length(i)
+      if (con%start(i) == start_struck) row%law(l_length) = con%length(i) + con%value(1,i) + 0.25_dp*row%step*con%value(3,i)
+      if (con%start(i) == start_halved) row%law(l_length) = con%length(i) + con%value(1,i) + 0.5_dp*row%step*con%value(3,i)
     end associate
   end subroutine prepare_link
 
-  subroutine solve_link(self, w, block, law, normal_v, options, b, r, status)
-    class(link_family), intent(in) :: self
+  integer(i4) function solve_link(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
-    integer(i4), intent(out) :: status
-    real(dp) :: normal
 
-    normal = link_reaction(w(:,3), law(l_link:l_link+2), law(l_length), options%half_step, b)
-    call carry(normal, r, status)
-  end subroutine solve_link
+    status = carry(link_reaction(w(:,3), law(l_link:l_link+2), law(l_length), options%half_step, b), r)
+  end function solve_link
 
   !> R_N of a rigid link with the length d at the end of the step, |y + k (b + W_N R_N)| = d; of two solutions the
   !> smaller force.  If there is none (the points are too fast for the link), R_N makes the normal velocity zero.
@@ -88,21 +72,18 @@ contains
   end function link_reaction
 
   !> Measures a link; unless `exact`, the merit uses the elongation at mid step and the normal velocity alone, as Solfec-1.0 does.
-  pure subroutine measure_link(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(link_family), intent(in) :: self
+  pure type(row_error) function measure_link(exact, unit, block, law, w, u, reaction, half_step)
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
     real(dp) :: error
 
     error = (norm2(law(l_link:l_link+2) + half_step*u) - law(l_length))/half_step   ! of the length at the end, as a velocity
-    residual = abs(error)
+    measure_link%residual = abs(error)
     if (.not. exact) error = (norm2(law(l_link:l_link+2)) - law(l_length))/half_step + u(3)
-    member = inverse_nn(w)*error**2
-  end subroutine measure_link
+    measure_link%member = inverse_nn(w)*error**2
+  end function measure_link
 
-  pure subroutine linearise_link(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
-    class(link_family), intent(in) :: self
+  pure subroutine linearise_link(w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
     real(dp) :: target
@@ -121,12 +102,6 @@ contains
     normal = 0.0_dp
     if (root >= 0.0_dp) normal = (sqrt(root) - y(3))/k
   end function linked_velocity
-
-  pure real(dp) function length_of_link(self, law)
-    class(link_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size)
-    length_of_link = law(l_length)
-  end function length_of_link
 
   !> Tension of a link, which its strength limits.
   pure real(dp) function load_of_link(self, reaction)

@@ -8,10 +8,9 @@
 !> with the rolling length a and the spinning length c.  So R makes R.W R/2 + b.R smallest in K, U = b + W R.
 module rolling_rows
   use kinds, only: dp, i4
-  use contact_iterations, only: status_solved, status_failed
   use diagonal_block, only: block_size, b_rho, largest_eigenvalue
   use row_block, only: law_size, row_options
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: row_family, prepared_row, row_error, accept
   use row_norms, only: weighted
   implicit none
   private
@@ -24,8 +23,7 @@ module rolling_rows
   type, extends(row_family) :: rolling_family
   contains
     procedure :: prepare => prepare_rolling
-    procedure :: solve => solve_rolling
-    procedure :: measure => measure_rolling
+    procedure, nopass :: solve => solve_rolling, measure => measure_rolling
   end type rolling_family
 
 contains
@@ -43,33 +41,22 @@ contains
     end do
   end subroutine take_normals
 
-  pure subroutine prepare_rolling(self, asked, w, b, v, kind, law, block, free)
+  pure subroutine prepare_rolling(self, row)
     class(rolling_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    type(prepared_row), intent(inout) :: row
 
-    law = 0.0_dp
-    law(l_rolling) = asked%materials%rolling_length(asked%material)/asked%arm
-    law(l_spinning) = asked%materials%spinning_length(asked%material)/asked%arm
-    block = 0.0_dp
-    block(b_rho) = 1.0_dp/largest_eigenvalue(w)
-    free = b
+    row%law(l_rolling) = row%materials%rolling_length(row%material)/row%arm
+    row%law(l_spinning) = row%materials%spinning_length(row%material)/row%arm
+    row%block(b_rho) = 1.0_dp/largest_eigenvalue(row%w)
   end subroutine prepare_rolling
 
-  subroutine solve_rolling(self, w, block, law, normal_v, options, b, r, status)
-    class(rolling_family), intent(in) :: self
+  integer(i4) function solve_rolling(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
     real(dp), intent(inout) :: block(block_size), r(3)
     type(row_options), intent(in) :: options
-    integer(i4), intent(out) :: status
-    real(dp) :: trial(3)
 
-    trial = moment(w, law(l_rolling)*block(b_normal), law(l_spinning)*block(b_normal), b)
-    status = merge(status_solved, status_failed, sum(abs(trial)) <= huge(1.0_dp))
-    if (status == status_solved) r = trial
-  end subroutine solve_rolling
+    status = accept(moment(w, law(l_rolling)*block(b_normal), law(l_spinning)*block(b_normal), b), r)
+  end function solve_rolling
 
   !> R in K with the smallest R.W R/2 + b.R, for |R_T| <= rolling, |R_N| <= spinning.
   !>
@@ -120,11 +107,9 @@ contains
   end function held_in_disc
 
   !> Measures a rolling row: the natural map R - P_K(R - rho U), as a velocity.
-  pure subroutine measure_rolling(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
-    class(rolling_family), intent(in) :: self
+  pure type(row_error) function measure_rolling(exact, unit, block, law, w, u, reaction, half_step)
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
-    real(dp), intent(out) :: member, residual
     real(dp) :: error(3), length, radius
 
     error = reaction - block(b_rho)*u
@@ -133,7 +118,6 @@ contains
     if (length > radius) error(1:2) = error(1:2)*(radius/length)
     error(3) = sign(min(abs(error(3)), law(l_spinning)*block(b_normal)), error(3))
     error = (reaction - error)/block(b_rho)
-    member = weighted(w, error)
-    residual = norm2(error)
-  end subroutine measure_rolling
+    measure_rolling = row_error(member=weighted(w, error), residual=norm2(error))
+  end function measure_rolling
 end module rolling_rows

@@ -3,7 +3,7 @@ module row_block
   use kinds, only: dp, i4
   implicit none
   private
-  public :: law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
+  public :: law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift, l_length
   public :: row_options, sweep_figures, count_driving
 
   !> Layout of the law data of contacts; other families have their own.
@@ -11,6 +11,7 @@ module row_block
   integer, parameter :: l_gap = 1, l_spring = 2, l_dashpot = 3, l_power = 4, l_friction = 5, l_restitution = 6
   integer, parameter :: l_cohesion = 7              !< cohesion times area [force]
   integer, parameter :: l_shift = 8                 !< added to the normal velocity: restitution, or gap over step
+  integer, parameter :: l_length = 4                !< of joints: length that the law prescribes, for round-off (`joint_length`)
 
   !> Options of solutions of rows.
   type :: row_options

@@ -7,7 +7,7 @@ module anderson_sweeps
   use kinds, only: dp, i4
   use contact_iterations, only: solve3
   use diagonal_block, only: block_size, b_friction, b_rho, exact_block, solve_contact
-  use island_problem, only: cone_contact, cone_fixed, cone_normal, project_row, row_measure
+  use island_problem, only: cone_contact, cone_fixed, cone_normal, project_row, add_row_measure
   use row_sums, only: row_sum
   implicit none
   private
@@ -236,7 +236,7 @@ contains
     real(dp), intent(in) :: block(block_size,0:*), diagonal(3,3,0:*), q(3,0:*), off_diagonal(3,3,0:*), r(3,0:*)
     logical, intent(in) :: unscaled
     real(dp), intent(out) :: residual
-    real(dp) :: u(3), first, second, total, other
+    real(dp) :: u(3), total, other
     integer(i4) :: i, a
 
     total = 0.0_dp
@@ -245,9 +245,7 @@ contains
       a = rows(i)
       u = row_sum(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a)) &
           + diagonal(:,1,a)*r(1,a) + diagonal(:,2,a)*r(2,a) + diagonal(:,3,a)*r(3,a)
-      call row_measure(kind(a), block(b_friction,a), block(b_rho,a), u, r(:,a), first, second)
-      total = total + first
-      other = other + second
+      call add_row_measure(kind(a), block(b_friction,a), block(b_rho,a), u, r(:,a), total, other)
     end do
     if (unscaled) total = max(total, other)
     residual = sqrt(total)

@@ -7,7 +7,8 @@ module automatic_solver
   use diagonal_block, only: b_friction, b_rho, prepare_block
   use constraint_measures, only: rounding_of
   use island_factor, only: island_lu, analyse_island, few_products, rows_suffice
-  use island_problem, only: cone_contact, cone_none, island, pack_island, pack_operators, put_reactions, row_measure, take_reactions
+  use island_problem, only: cone_contact, cone_none, island, pack_island, pack_operators, put_reactions, add_row_measure, &
+    take_reactions
   use anderson_sweeps, only: sweep_island, measure_rows
   use static_sweeps, only: hold_still
   use alart_curnier, only: newton_island, linear_island
@@ -122,7 +123,6 @@ contains
     real(dp), intent(in) :: r(3,0:nrow-1)
     real(dp), intent(inout) :: u(3,0:nrow-1)
     real(dp), intent(out) :: scaled, unscaled
-    real(dp) :: first, second
     integer(i4) :: a, k
 
     scaled = 0.0_dp
@@ -132,9 +132,7 @@ contains
       do k = row_ptr(a), row_ptr(a+1) - 1
         u(:,a) = u(:,a) + matmul(off_diagonal(:,:,k), r(:,column(k)))
       end do
-      call row_measure(kind(a), block(b_friction,a), block(b_rho,a), u(:,a), r(:,a), first, second)
-      scaled = scaled + first
-      unscaled = unscaled + second
+      call add_row_measure(kind(a), block(b_friction,a), block(b_rho,a), u(:,a), r(:,a), scaled, unscaled)
     end do
     scaled = sqrt(scaled)
     unscaled = sqrt(unscaled)

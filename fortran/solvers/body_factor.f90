@@ -12,6 +12,7 @@ module body_factor
   use kinds, only: dp, i4, i8
   use dense_front, only: partial_lu, padded
   use dissection, only: dissect
+  use ordered_lists, only: number_runs
   use elimination_tree, only: tree, analyse_tree
   implicit none
   private
@@ -200,6 +201,7 @@ contains
     integer(i4), intent(out) :: groups
     integer(i4), allocatable, intent(out) :: group(:), group_ptr(:), edge_ptr(:), edge(:)
     integer(i4), allocatable :: row_ptr(:), row(:), mark(:), grown(:)
+    logical, allocatable :: alike(:)     ! of triples: the rows of the one before act on it, too
     integer(i4) :: a, e, t, g, i, count
 
     allocate(row_ptr(0:nodes), row(0:max(entry_ptr(n), 1)-1), mark(0:nodes), group(0:max(nodes, 1)-1), group_ptr(0:nodes))
@@ -217,21 +219,12 @@ contains
         mark(node(e)) = mark(node(e)) + 1
       end do
     end do
-    groups = 0
-    do t = 0, nodes - 1
-      if (t > 0) then
-        if (row_ptr(t+1) - row_ptr(t) == row_ptr(t) - row_ptr(t-1)) then
-          if (all(row(row_ptr(t):row_ptr(t+1)-1) == row(row_ptr(t-1):row_ptr(t)-1))) then
-            group(t) = groups - 1
-            cycle
-          end if
-        end if
-      end if
-      group(t) = groups
-      group_ptr(groups) = t
-      groups = groups + 1
+    allocate (alike(0:nodes-1), source=.false.)
+    do t = 1, nodes - 1
+      alike(t) = row_ptr(t+1) - row_ptr(t) == row_ptr(t) - row_ptr(t-1)
+      if (alike(t)) alike(t) = all(row(row_ptr(t):row_ptr(t+1)-1) == row(row_ptr(t-1):row_ptr(t)-1))
     end do
-    group_ptr(groups) = nodes
+    call number_runs(nodes, alike, groups, group_ptr, group)
     allocate(edge_ptr(0:groups), edge(0:8*groups+15))
     mark = -1
     count = 0

@@ -4,7 +4,7 @@ module constraint_measures
   use diagonal_block, only: block_size, b_cohesion, b_opening
   use row_block, only: l_shift, law_size
   use row_families, only: family_of
-  use row_family_base, only: row_family
+  use row_family_base, only: row_family, row_error, no_error
   use row_norms, only: weighted
   use rolling_rows, only: take_normals
   use thread_work, only: pays
@@ -90,10 +90,11 @@ contains
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: unit, block(block_size), law(law_size), diagonal(3,3), b(3), half_step
     class(row_family), pointer :: family
-    real(dp) :: no_member
+    type(row_error) :: found
 
     family => family_of(kind)
-    call family%measure(exact, unit, block, law, diagonal, b, no_reaction, half_step, no_member, error)
+    found = family%measure(exact, unit, block, law, diagonal, b, no_reaction, half_step)
+    error = found%residual
   end function error_without_reaction
 
   !> Computes merits, not divided by the free energy, and residuals of rows; an error within round-off counts as none.
@@ -116,14 +117,13 @@ contains
     subroutine measure_row(a)
       integer, intent(in) :: a
       class(row_family), pointer :: family
+      type(row_error) :: found
 
       family => family_of(kind(a))
-      call family%measure(exact, unit, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
-                          member(a), residual(a))
-      if (is_rounding(residual(a), speed(a), family%length(law(:,a))/half_step, diagonal(:,:,a), reaction(:,a))) then
-        member(a) = 0.0_dp
-        residual(a) = 0.0_dp
-      end if
+      found = family%measure(exact, unit, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step)
+      if (is_rounding(found%residual, speed(a), family%length(law(:,a))/half_step, diagonal(:,:,a), reaction(:,a))) found = no_error
+      member(a) = found%member
+      residual(a) = found%residual
     end subroutine measure_row
   end subroutine measure_rows
 

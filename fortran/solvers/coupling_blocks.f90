@@ -1,9 +1,9 @@
 !> Off-diagonal blocks of W (docs/theory.md, Local dynamics).
 module coupling_blocks
   use kinds, only: dp, i4, i8
-  use state_tables, only: body_table, constraint_table, open_table
+  use state_tables, only: body_table, constraint_table
   use table_registry, only: table_open
-  use row_tables, only: local_tables, open_local
+  use row_tables, only: local_tables, open_constrained
   use row_order, only: acts_on
   use velocity_operator, only: finite_element_kind
   use thread_work, only: pays
@@ -48,9 +48,7 @@ contains
     integer(i4) :: a
 
     blocks = 0
-    call open_table(bodies(1), body, status)
-    if (status == table_open) call open_table(constraints, con, status)
-    if (status == table_open) call open_local(local, loc, status)
+    call open_constrained(bodies, constraints, local, body, con, loc, status)
     if (status /= table_open) return
     if (laying_out) call place_rows(n, body%kind, con, loc, blocks)
     if (blocks > size(loc%blocks%column)) then

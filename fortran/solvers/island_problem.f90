@@ -10,7 +10,7 @@ module island_problem
   implicit none
   private
   public :: island, pack_island, pack_operators, take_reactions, put_reactions, island_product
-  public :: project_row, island_residual, row_measure
+  public :: project_row, island_residual, add_row_measure
   public :: cone_contact, cone_fixed, cone_normal, cone_none
 
   !> Sets of reactions of a row: the friction cone; all; those along the normal; zero.
@@ -183,29 +183,32 @@ contains
     end select
   end function project_row
 
-  !> Computes the squares of the residual of a row in velocity units, (r - P(r - rho F))/rho, and of its unscaled natural map.
-  pure subroutine row_measure(kind, mu, rho, u, r, scaled, unscaled)
+  !> Adds the squares of the residual of a row in velocity units, (r - P(r - rho F))/rho, and of its unscaled natural map.
+  pure subroutine add_row_measure(kind, mu, rho, u, r, scaled, unscaled)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: mu, rho, u(3), r(3)
-    real(dp), intent(out) :: scaled, unscaled
+    real(dp), intent(inout) :: scaled, unscaled
+    real(dp) :: residual, map
 
     select case (kind)
     case (cone_contact)
-      scaled = sum(contact_map(mu, rho, u, r)**2)/rho**2
-      unscaled = sum(contact_map(mu, 1.0_dp, u, r)**2)
+      residual = sum(contact_map(mu, rho, u, r)**2)/rho**2
+      map = sum(contact_map(mu, 1.0_dp, u, r)**2)
     case (cone_fixed)
-      scaled = sum(u**2)
-      unscaled = scaled
+      residual = sum(u**2)
+      map = residual
     case (cone_normal)
-      scaled = u(3)**2
-      unscaled = scaled
+      residual = u(3)**2
+      map = residual
     case default
       ! a row without reaction may have no law, and no rho
-      unscaled = sum(r**2)
-      scaled = unscaled
-      if (rho > 0.0_dp) scaled = unscaled/rho**2
+      map = sum(r**2)
+      residual = map
+      if (rho > 0.0_dp) residual = map/rho**2
     end select
-  end subroutine row_measure
+    scaled = scaled + residual
+    unscaled = unscaled + map
+  end subroutine add_row_measure
 
   !> Takes an island's scaled reactions, R/d, from those of all rows.
   pure subroutine take_reactions(part, r, x)
@@ -237,15 +240,13 @@ contains
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: r(3,0:*), u(3,0:*)
-    real(dp) :: residual, first, second, total, other
+    real(dp) :: residual, total, other
     integer(i4) :: i
 
     total = 0.0_dp
     other = 0.0_dp
     do i = 0, part%n - 1
-      call row_measure(part%kind(i), part%mu(i), part%rho(i)*part%d(i)**2, u(:,i)/part%d(i), r(:,i)*part%d(i), first, second)
-      total = total + first
-      other = other + second
+      call add_row_measure(part%kind(i), part%mu(i), part%rho(i)*part%d(i)**2, u(:,i)/part%d(i), r(:,i)*part%d(i), total, other)
     end do
     if (unscaled) total = max(total, other)
     residual = sqrt(total)

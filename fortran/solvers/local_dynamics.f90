@@ -4,9 +4,9 @@
 !> W_ab = sum H'_a H'_b^T over the triples of both rows (docs/theory.md, Local dynamics; docs/language-objects.md, CONSTRAINT).
 module local_dynamics
   use kinds, only: dp, i4, i8
-  use body_state, only: bodies_and_triples, open_bodies
+  use body_state, only: constrained_bodies, open_bodies
   use matrix3, only: copy
-  use state_tables, only: constraint_table, finite_elements, surface_material_table, open_table
+  use state_tables, only: constraint_table, surface_material_table, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind, rigid_kind
@@ -15,7 +15,7 @@ module local_dynamics
     row_span, joint_start_met
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
-  use row_family_base, only: row_family, constraint_data
+  use row_family_base, only: row_family, prepared_row
   use row_operator, only: operator_of, turning_operator
   use row_list, only: list_rows
   use row_order, only: attach, acts_on
@@ -35,20 +35,18 @@ module local_dynamics
 
 contains
 
-  !> Opens all tables of the step's local dynamics.
-  subroutine open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
+  !> Opens all tables of the step's local dynamics; finite elements only if asked for.
+  subroutine open_all(bodies, constraints, local, state, loc, status, elements)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
-    type(bodies_and_triples), intent(out) :: state
-    type(constraint_table), intent(out) :: con
+    type(constrained_bodies), intent(out) :: state
     type(local_tables), intent(out) :: loc
     integer(i4), intent(out) :: status
     integer(i8), intent(in), optional :: elements
-    type(finite_elements), intent(out), optional :: fe
 
-    call open_bodies(bodies, state, status)
-    if (status == table_open) call open_table(constraints, con, status)
+    call open_bodies(bodies, state%bodies_and_triples, status)
+    if (status == table_open) call open_table(constraints, state%con, status)
     if (status == table_open) call open_local(local, loc, status)
-    if (present(elements) .and. status == table_open) call open_table(elements, fe, status)
+    if (present(elements) .and. status == table_open) call open_table(elements, state%fe, status)
   end subroutine open_all
 
   !> Lists the rows (row_list) and assembles their operators: V, B, H', and the contributions of explicit bodies to W_aa.
@@ -78,10 +76,8 @@ contains
     integer(i4), intent(out) :: colours, n, entries, attachments
     integer(i8), intent(out) :: visits
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
+    type(constrained_bodies) :: state
     type(local_tables) :: loc
-    type(finite_elements) :: fe
     type(surface_material_table) :: mat
     integer(i4) :: a
     logical :: lacking
@@ -92,74 +88,72 @@ contains
     attachments = 0
     visits = 0
     failed = -1
-    call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
+    call open_all(bodies, constraints, local, state, loc, status, elements)
     if (status == table_open) call open_table(materials, mat, status)
     if (status /= table_open) return
-    call list_rows(state, con, mat, loc, users, coloured, ncolourptr, colour_ptr, colours, n, lacking)
+    call list_rows(state%bodies_and_triples, state%con, mat, loc, users, coloured, ncolourptr, colour_ptr, colours, n, lacking)
     if (lacking) then
       status = rows_lack
       return
     end if
-    call attach(n, state%bodies, con, fe%element_size, loc, entries, attachments, visits)
+    call attach(n, state%bodies, state%con, state%fe%element_size, loc, entries, attachments, visits)
     if (entries > size(loc%entries%triple) .or. attachments > size(loc%attachments%row)) then
       status = entries_lack
       return
     end if
 
     call factorise_inertia(step, state, loc)
-    do a = 0, int(state%bodies%rows, i4) - 1
+    do a = 0, state%n - 1
       ! entries of implicit bodies are H itself: their inverse inertia couples all triples (add_compliance)
       if (implicit(a) /= 0) call set_identity(loc, state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
     end do
 
-    !$omp parallel do if (pays(n, merge(300, 100, size(fe%row) > 0))) schedule(static) reduction(max: failed)
+    !$omp parallel do if (pays(n, merge(300, 100, size(state%fe%row) > 0))) schedule(static) reduction(max: failed)
     do a = 0, n - 1, batch
-      call assemble_batch(state, con, loc, fe, implicit, a, min(a + batch, n) - 1, failed)
+      call assemble_batch(state, loc, implicit, a, min(a + batch, n) - 1, failed)
     end do
     !$omp end parallel do
-    call find_coupled_drives(state, con, loc, n)
+    call find_coupled_drives(state, loc, n)
     if (failed >= 0) status = unknown_body
   end subroutine assemble_rows
 
   !> Assembles the operators of the rows from `first` to `last`; `failed`: a row on a kind of body without an operator.
-  subroutine assemble_batch(state, con, loc, fe, implicit, first, last, failed)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
+  subroutine assemble_batch(state, loc, implicit, first, last, failed)
+    type(constrained_bodies), intent(in) :: state
     type(local_tables), intent(in) :: loc
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: implicit(0:*)     !< see `assemble_rows`
     integer(i4), intent(in) :: first, last
     integer(i4), intent(inout) :: failed
     integer(i4) :: a, found, next, rows(batch)
     logical :: known
 
-    call find_rigid_contacts(first, last, state, con, loc, found, rows)
+    call find_rigid_contacts(first, last, state%bodies_and_triples, state%con, loc, found, rows)
     do next = 1, found, lanes
-      call assemble_rigid_contacts(rows(next:min(next + lanes - 1, found)), state, con, loc)
+      call assemble_rigid_contacts(rows(next:min(next + lanes - 1, found)), state%bodies_and_triples, state%con, loc)
     end do
     next = 1
     do a = first, last
       if (next <= found .and. rows(min(next, batch)) == a) then
         next = next + 1
       else
-        call assemble_operator(state, con, loc, fe, implicit, a, loc%rows%order(a), known)
+        call assemble_operator(state, loc, implicit, a, loc%rows%order(a), known)
         if (.not. known) failed = max(failed, a)
       end if
-      call take_last(con, loc, a, loc%rows%order(a))
+      call take_last(state%con, loc, a, loc%rows%order(a))
       loc%rows%lost(a) = 0
       loc%rows%turning(:,a) = 0.0_dp
-      loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, con, loc%rows%order(a)))
+      loc%rows%driving(a) = merge(1_i4, 0_i4, drives(state, loc%rows%order(a)))
     end do
   end subroutine assemble_batch
 
   !> Factorises the inverse inertia of all triples, those of bodies that sleep left out.
   subroutine factorise_inertia(step, state, loc)
     real(dp), intent(in) :: step
-    type(bodies_and_triples), intent(in) :: state
+    type(constrained_bodies), intent(in) :: state
     type(local_tables), intent(in) :: loc
     integer(i4) :: a, b, bodies, last
 
-    bodies = int(state%bodies%rows, i4)
+    bodies = state%n
     if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
       !$omp parallel do if (pays(int(state%triples%rows, i4), 15)) schedule(static)
       do a = 0, int(state%triples%rows, i4) - 1
@@ -182,9 +176,8 @@ contains
 
   !> Rows that hold obstacles on which other bodies pull, through springs or links, do not count as driving: nothing but these pulls moves a held
   !> obstacle, so its B is round-off and no measure of errors.  Rows of obstacles that move keep a measure of their own.
-  subroutine find_coupled_drives(state, con, loc, n)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
+  subroutine find_coupled_drives(state, loc, n)
+    type(constrained_bodies), intent(in) :: state
     type(local_tables), intent(in) :: loc
     integer(i4), intent(in) :: n
     logical, allocatable :: pulled(:), moved(:)
@@ -192,12 +185,12 @@ contains
     logical :: changed
 
     if (all(loc%rows%driving(0:n-1) == 0)) return
-    allocate (pulled(-1:int(state%bodies%rows, i4)-1), moved(-1:int(state%bodies%rows, i4)-1), source=.false.)
+    allocate (pulled(-1:state%n-1), moved(-1:state%n-1), source=.false.)
     do a = 0, n - 1
       if (loc%rows%driving(a) == 0) cycle
       associate (i => loc%rows%order(a))
-        if (con%kind(i) /= constraint_velodir .and. con%kind(i) /= constraint_velodir3) cycle
-        if (any(abs(con%value(:,i)) > 0)) moved([con%master(i), con%slave(i)]) = .true.
+        if (state%con%kind(i) /= constraint_velodir .and. state%con%kind(i) /= constraint_velodir3) cycle
+        if (any(abs(state%con%value(:,i)) > 0)) moved([state%con%master(i), state%con%slave(i)]) = .true.
       end associate
     end do
     moved(-1) = .false.
@@ -207,15 +200,15 @@ contains
       do a = 0, n - 1
         associate (i => loc%rows%order(a), driving => loc%rows%driving(a))
           if (driving /= 0) then
-            if (.not. (pulled(con%master(i)) .or. pulled(con%slave(i)))) cycle
-            if (moved(con%master(i)) .or. moved(con%slave(i))) cycle
+            if (.not. (pulled(state%con%master(i)) .or. pulled(state%con%slave(i)))) cycle
+            if (moved(state%con%master(i)) .or. moved(state%con%slave(i))) cycle
             driving = 0
             changed = .true.
           end if
-          if (.not. acts_on(con, i, obstacle_kind)) cycle
-          if (state%bodies%kind(con%master(i)) == obstacle_kind) call pull(con%master(i))
-          if (con%slave(i) < 0) cycle
-          if (state%bodies%kind(con%slave(i)) == obstacle_kind) call pull(con%slave(i))
+          if (.not. acts_on(state%con, i, obstacle_kind)) cycle
+          if (state%bodies%kind(state%con%master(i)) == obstacle_kind) call pull(state%con%master(i))
+          if (state%con%slave(i) < 0) cycle
+          if (state%bodies%kind(state%con%slave(i)) == obstacle_kind) call pull(state%con%slave(i))
         end associate
       end do
     end do
@@ -246,11 +239,9 @@ contains
   end subroutine take_last
 
   !> Computes H of row a, constraint i, on its master (side 1) or slave (side 2).
-  subroutine operator_of_row(state, con, loc, fe, a, i, side, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
+  subroutine operator_of_row(state, loc, a, i, side, count, h, t)
+    type(constrained_bodies), intent(in) :: state
     type(local_tables), intent(in) :: loc
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: a, i
     integer, intent(in) :: side
     integer(i4), intent(out) :: count, t(8)
@@ -258,26 +249,25 @@ contains
     integer(i4) :: k
     real(dp) :: point(3)
 
-    k = con%master(i)
-    point = con%master_point(:,i)
-    if (side == 2) k = con%slave(i)
-    if (side == 2) point = con%slave_point(:,i)
+    k = state%con%master(i)
+    point = state%con%master_point(:,i)
+    if (side == 2) k = state%con%slave(i)
+    if (side == 2) point = state%con%slave_point(:,i)
     if (loc%rows%contact(a) < 0) then
-      call operator_of(state, con, fe, k, side, i, point, count, h, t)
+      call operator_of(state, k, side, i, point, count, h, t)
     else
-      call turning_operator(state, con, k, i, loc%rows%arm(a), count, h, t)
+      call turning_operator(state%bodies_and_triples, state%con, k, i, loc%rows%arm(a), count, h, t)
     end if
   end subroutine operator_of_row
 
   !> Whether constraint i, one of the user's, acts on obstacles only.
-  pure function drives(state, con, i) result(answer)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
+  pure function drives(state, i) result(answer)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     logical :: answer
 
-    answer = con%kind(i) /= contact_row .and. state%bodies%kind(con%master(i)) == obstacle_kind
-    if (answer .and. con%slave(i) >= 0) answer = state%bodies%kind(con%slave(i)) == obstacle_kind
+    answer = state%con%kind(i) /= contact_row .and. state%bodies%kind(state%con%master(i)) == obstacle_kind
+    if (answer .and. state%con%slave(i) >= 0) answer = state%bodies%kind(state%con%slave(i)) == obstacle_kind
   end function drives
 
   !> Sets L = I of triples from `first` to `last`.
@@ -293,11 +283,9 @@ contains
   end subroutine set_identity
 
   !> Assembles V, B, H' and W_aa of row a, constraint i.
-  subroutine assemble_operator(state, con, loc, fe, implicit, a, i, known)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
+  subroutine assemble_operator(state, loc, implicit, a, i, known)
+    type(constrained_bodies), intent(in) :: state
     type(local_tables), intent(in) :: loc
-    type(finite_elements), intent(in) :: fe
     integer(i4), intent(in) :: implicit(0:*)     !< see `assemble_rows`
     integer(i4), intent(in) :: a, i
     logical, intent(out) :: known     !< false: a kind of body without an operator
@@ -305,17 +293,17 @@ contains
     integer(i4) :: m, s, nm, ns, tm(8), ts(8)
     logical :: same
 
-    m = con%master(i)
-    s = con%slave(i)
+    m = state%con%master(i)
+    s = state%con%slave(i)
     ns = 0
     same = s == m .and. state%bodies%kind(m) == finite_element_kind
-    call operator_of_row(state, con, loc, fe, a, i, 1, nm, hm, tm)
+    call operator_of_row(state, loc, a, i, 1, nm, hm, tm)
     known = nm > 0
     call clear(loc%rows%V(:,a), loc%rows%B(:,a), loc%rows%speed(a), loc%rows%diagonal(:,:,a))
     call add_velocities(nm, hm, tm, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
                         loc%rows%speed(a))
     if (s >= 0) then
-      call operator_of_row(state, con, loc, fe, a, i, 2, ns, hs, ts)
+      call operator_of_row(state, loc, a, i, 2, ns, hs, ts)
       known = known .and. ns > 0
       hs(:,:,1:ns) = -hs(:,:,1:ns)
       call add_velocities(ns, hs, ts, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
@@ -323,10 +311,10 @@ contains
       if (s == m .and. .not. same) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
     end if
     ! entries of the master come first, those of the slave fill the row's last places
-    if (s >= 0 .and. (s /= m .or. same) .and. acts_on(con, i, state%bodies%kind(max(s, 0)))) &
+    if (s >= 0 .and. (s /= m .or. same) .and. acts_on(state%con, i, state%bodies%kind(max(s, 0)))) &
       call store(ns, hs, ts, loc%triples%factor, implicit(s) == 0, loc%rows%entry_ptr(a+1) - ns, &
                  loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
-    if (acts_on(con, i, state%bodies%kind(m))) then
+    if (acts_on(state%con, i, state%bodies%kind(m))) then
       call store(nm, hm, tm, loc%triples%factor, implicit(m) == 0, loc%rows%entry_ptr(a), &
                  loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
       if (same .and. implicit(m) == 0) call add_common(loc%rows%entry_ptr(a), loc%rows%entry_ptr(a) + nm, &
@@ -371,53 +359,51 @@ contains
     real(dp), intent(in) :: epsilon, step
     real(dp), intent(out) :: asked
     integer(i4), intent(out) :: failed, status
-    type(bodies_and_triples) :: state
-    type(constraint_table), target :: con
+    type(constrained_bodies), target :: state
     type(surface_material_table), target :: mat
     type(local_tables) :: loc
     integer(i4) :: a, i
 
     failed = -1
     asked = 0.0_dp
-    call open_all(bodies, constraints, local, state, con, loc, status)
+    call open_all(bodies, constraints, local, state, loc, status)
     if (status == table_open) call open_table(materials, mat, status)
     if (status /= table_open) return
     !$omp parallel do if (pays(n, 120)) schedule(static) private(i)
     do a = 0, n - 1
       i = loc%rows%order(a)
-      if (dynamic /= 0) call allow_for_turning(state, con, mat, loc, a, i, step)
-      call assemble_law(constraint_data(dynamic, step, epsilon, i, con%material(i), loc%rows%arm(a), con, mat), loc, a)
+      if (dynamic /= 0) call allow_for_turning(state, mat, loc, a, i, step)
+      call assemble_law(dynamic, step, epsilon, state%con, mat, loc, a)
     end do
     !$omp end parallel do
     if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) &
-      call leave_to_next_step(n, state, con, mat, loc, epsilon, step)
+      call leave_to_next_step(n, state, mat, loc, epsilon, step)
     asked = velocity_of_drives(n, merge(0.5_dp, 1.0_dp, dynamic /= 0)*step, loc)
     do a = 0, n - 1
       loc%rows%patch(a) = a
-      if (continues_patch(con, loc, a)) loc%rows%patch(a) = loc%rows%patch(a-1)
+      if (continues_patch(state%con, loc, a)) loc%rows%patch(a) = loc%rows%patch(a-1)
       if (.not. min(loc%rows%diagonal(1,1,a), loc%rows%diagonal(2,2,a), loc%rows%diagonal(3,3,a)) > 0.0_dp) failed = a
     end do
     if (failed >= 0) status = singular_block
   end subroutine assemble_laws
 
   !> Adds to B of a gap-aware contact what its points move more, until the next detection, than their velocity says.
-  subroutine allow_for_turning(state, con, mat, loc, a, i, step)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
+  subroutine allow_for_turning(state, mat, loc, a, i, step)
+    type(constrained_bodies), intent(in) :: state
     type(surface_material_table), intent(in) :: mat
     type(local_tables), intent(in) :: loc
     integer(i4), intent(in) :: a, i
     real(dp), intent(in) :: step
     real(dp) :: turning(3)
 
-    if (con%kind(i) /= contact_row .or. loc%rows%contact(a) >= 0) return
-    associate (m => con%material(i))
-      if (.not. mat%gap_aware(m) > 0.0_dp .or. con%cohesion(i) > 0.0_dp) return
+    if (state%con%kind(i) /= contact_row .or. loc%rows%contact(a) >= 0) return
+    associate (m => state%con%material(i))
+      if (.not. mat%gap_aware(m) > 0.0_dp .or. state%con%cohesion(i) > 0.0_dp) return
       if (surface_row(mat%model(m), .false.) /= contact_row) return
       ! a rebound has Newton's speed, and the turning of the body is another one afterwards
-      if (bounces(con%gap(i), mat%restitution(m), step, loc%rows%V(3,a))) return
+      if (bounces(state%con%gap(i), mat%restitution(m), step, loc%rows%V(3,a))) return
     end associate
-    turning = 0.5_dp*step*gap_acceleration(state, con, i, loc%rows%V(:,a))
+    turning = 0.5_dp*step*gap_acceleration(state%bodies_and_triples, state%con, i, loc%rows%V(:,a))
     loc%rows%B(:,a) = loc%rows%B(:,a) + (turning - loc%rows%turning(:,a))  ! laws may be assembled again
     loc%rows%turning(:,a) = turning
   end subroutine allow_for_turning
@@ -456,10 +442,9 @@ contains
   end function continues_patch
 
   !> Opens gap-aware contacts that do not close in this step and whose bodies another contact strikes in it.
-  subroutine leave_to_next_step(n, state, con, mat, loc, epsilon, step)
+  subroutine leave_to_next_step(n, state, mat, loc, epsilon, step)
     integer(i4), intent(in) :: n
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
+    type(constrained_bodies), intent(in) :: state
     type(surface_material_table), intent(in) :: mat
     type(local_tables), intent(in) :: loc
     real(dp), intent(in) :: epsilon, step
@@ -469,16 +454,16 @@ contains
     struck = .false.
     do a = 0, n - 1
       i = loc%rows%order(a)
-      if (.not. rebounds(con, mat, loc, a)) cycle
-      if (.not. is_struck(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
-      struck(con%master(i)) = state%bodies%kind(con%master(i)) /= obstacle_kind
-      struck(con%slave(i)) = state%bodies%kind(con%slave(i)) /= obstacle_kind
+      if (.not. rebounds(state%con, mat, loc, a)) cycle
+      if (.not. is_struck(epsilon, step, state%con%gap(i), mat%restitution(state%con%material(i)), loc%rows%V(3,a))) cycle
+      struck(state%con%master(i)) = state%bodies%kind(state%con%master(i)) /= obstacle_kind
+      struck(state%con%slave(i)) = state%bodies%kind(state%con%slave(i)) /= obstacle_kind
     end do
     do a = 0, n - 1
       i = loc%rows%order(a)
-      if (.not. rebounds(con, mat, loc, a)) cycle
-      if (.not. (struck(con%master(i)) .or. struck(con%slave(i)))) cycle
-      if (.not. waits_for_impact(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
+      if (.not. rebounds(state%con, mat, loc, a)) cycle
+      if (.not. (struck(state%con%master(i)) .or. struck(state%con%slave(i)))) cycle
+      if (.not. waits_for_impact(epsilon, step, state%con%gap(i), mat%restitution(state%con%material(i)), loc%rows%V(3,a))) cycle
       loc%rows%kind(a) = open_row
       loc%rows%R(:,a) = 0.0_dp
       loc%rows%free(:,a) = loc%rows%B(:,a)
@@ -499,23 +484,45 @@ contains
   end function rebounds
 
   !> Assembles the law of row a.
-  subroutine assemble_law(asked, loc, a)
-    type(constraint_data), intent(in) :: asked     !< of the row's constraint
+  subroutine assemble_law(dynamic, step, epsilon, con, mat, loc, a)
+    integer(i4), intent(in) :: dynamic
+    real(dp), intent(in) :: step, epsilon
+    type(constraint_table), target, intent(in) :: con
+    type(surface_material_table), target, intent(in) :: mat
     type(local_tables), intent(in) :: loc
     integer(i4), intent(in) :: a
     class(row_family), pointer :: family
+    type(prepared_row) :: row
+    integer(i4) :: i, kind
 
-    associate (con => asked%constraints, mat => asked%materials, i => asked%row)
-      loc%rows%kind(a) = con%kind(i)
-      if (con%kind(i) == contact_row) loc%rows%kind(a) = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
-      if (loc%rows%contact(a) >= 0) loc%rows%kind(a) = rolling_row
-    end associate
-    family => family_of(loc%rows%kind(a))
+    i = loc%rows%order(a)
+    kind = con%kind(i)
+    if (kind == contact_row) kind = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
+    if (loc%rows%contact(a) >= 0) kind = rolling_row
+    family => family_of(kind)
     ! a component in which a row does not act is a separate unknown: 0 = W_NN R_N
     if (family%masked) loc%rows%diagonal(3,3,a) = 0.5_dp*(loc%rows%diagonal(1,1,a) + loc%rows%diagonal(2,2,a))
-    call family%prepare(asked, loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
-                        loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
-    if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp
+    row%kind = kind
+    row%dynamic = dynamic                     ! one by one: a constructor would take longer than the law
+    row%step = step
+    row%epsilon = epsilon
+    row%constraint = i
+    row%material = con%material(i)
+    row%arm = loc%rows%arm(a)
+    row%constraints => con
+    row%materials => mat
+    row%w = loc%rows%diagonal(:,:,a)
+    row%b = loc%rows%B(:,a)
+    row%v = loc%rows%V(:,a)
+    row%free = row%b
+    row%law = 0.0_dp
+    row%block = 0.0_dp
+    call family%prepare(row)
+    loc%rows%kind(a) = row%kind
+    loc%rows%law(:,a) = row%law
+    loc%rows%block(:,a) = row%block
+    loc%rows%free(:,a) = row%free
+    if (row%kind == open_row) loc%rows%R(:,a) = 0.0_dp
   end subroutine assemble_law
 
   !> Computes L of scale*m = L L^T; a zero pivot (a direction that cannot move) gives a zero column.
@@ -617,16 +624,14 @@ contains
     real(dp), intent(in) :: step
     real(dp), intent(out) :: contact_work, friction_work
     integer(i4), intent(out) :: status
-    type(bodies_and_triples) :: state
-    type(constraint_table) :: con
+    type(constrained_bodies) :: state
     type(local_tables) :: loc
-    type(finite_elements) :: fe
     integer(i8) :: bodies_in_use
     integer :: part, parts
 
     contact_work = 0.0_dp
     friction_work = 0.0_dp
-    call open_all(bodies, constraints, local, state, con, loc, status, elements, fe)
+    call open_all(bodies, constraints, local, state, loc, status, elements)
     if (status /= table_open) return
     call clear_reactions(state)
     ! rows one after the other, since a contact has more numbers than a body; each thread serves the bodies of a range of its own
@@ -638,7 +643,7 @@ contains
       call apply_to(int(bodies_in_use*part/parts, i4), int(bodies_in_use*(part + 1)/parts, i4) - 1)
     end do
     !$omp end parallel do
-    call store_results(con, loc, n, step, contact_work, friction_work)
+    call store_results(state%con, loc, n, step, contact_work, friction_work)
 
   contains
 
@@ -650,15 +655,15 @@ contains
 
       do a = 0, n - 1
         i = loc%rows%order(a)
-        on = [con%master(i), con%slave(i)]
+        on = [state%con%master(i), state%con%slave(i)]
         r = loc%rows%R(1:3,a)
         do side = 1, merge(1, 2, on(1) == on(2))
           k = on(side)
           if (k < first .or. k > last) cycle
-          if (.not. acts_on(con, i, state%bodies%kind(k))) cycle
-          if (con%master(i) == k) call pull(k, a, i, 1, con%master_point(:,i), r)
-          if (con%slave(i) == k) call pull(k, a, i, 2, con%slave_point(:,i), -r)
-          if (con%kind(i) /= contact_row) cycle
+          if (.not. acts_on(state%con, i, state%bodies%kind(k))) cycle
+          if (state%con%master(i) == k) call pull(k, a, i, 1, state%con%master_point(:,i), r)
+          if (state%con%slave(i) == k) call pull(k, a, i, 2, state%con%slave_point(:,i), -r)
+          if (state%con%kind(i) /= contact_row) cycle
           work = works_of(loc, a, step)
           state%bodies%energy(4,k) = state%bodies%energy(4,k) + work(1)
           state%bodies%energy(5,k) = state%bodies%energy(5,k) + work(2)
@@ -674,11 +679,11 @@ contains
       real(dp) :: h(3,3,8)
       integer(i4) :: count, t(8)
 
-      if (state%bodies%kind(k) <= rigid_kind .and. con%kind(i) == contact_row .and. loc%rows%contact(a) < 0) then
-        call add_rigid_reaction(k, point, con%base(:,:,i), r, state%bodies%conf_ptr, state%bodies%velo_ptr, state%bodies%centre, &
-                                state%configurations%conf, state%triples%reaction)
+      if (state%bodies%kind(k) <= rigid_kind .and. state%con%kind(i) == contact_row .and. loc%rows%contact(a) < 0) then
+        call add_rigid_reaction(k, point, state%con%base(:,:,i), r, state%bodies%conf_ptr, state%bodies%velo_ptr, &
+                                state%bodies%centre, state%configurations%conf, state%triples%reaction)
       else
-        call operator_of_row(state, con, loc, fe, a, i, side, count, h, t)
+        call operator_of_row(state, loc, a, i, side, count, h, t)
         call add_transposed(count, h, t, r, state%triples%reaction)
       end if
     end subroutine pull
@@ -686,10 +691,10 @@ contains
 
   !> Clears the reactions on bodies; those that sleep keep theirs.
   subroutine clear_reactions(state)
-    type(bodies_and_triples), intent(in) :: state
+    type(constrained_bodies), intent(in) :: state
     integer(i4) :: b, bodies, last
 
-    bodies = int(state%bodies%rows, i4)
+    bodies = state%n
     if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
       state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
       return

@@ -2,12 +2,27 @@
 module momentum_messages
   use kinds, only: dp, i4, i8
   use persistent_requests, only: completed, request_functions, start_requests
-  use state_tables, only: colour_messages
+  use row_tables, only: local_tables, open_local
+  use state_tables, only: colour_messages, reduction, open_table
+  use table_registry, only: table_open
   implicit none
   private
-  public :: send_momenta, receive_momenta
+  public :: open_shared, send_momenta, receive_momenta
 
 contains
+
+  !> Opens the tables of iterations that processes share: local dynamics, messages about momenta, sums over all processes.
+  subroutine open_shared(handles, messages, sums, loc, plan, total, status)
+    integer(i8), intent(in) :: handles(6), messages, sums
+    type(local_tables), intent(out) :: loc
+    type(colour_messages), intent(out) :: plan
+    type(reduction), intent(out) :: total
+    integer(i4), intent(out) :: status
+
+    call open_local(handles, loc, status)
+    if (status == table_open) call open_table(messages, plan, status)
+    if (status == table_open) call open_table(sums, total, status)
+  end subroutine open_shared
 
   !> Sends momenta to the other processes that need them after a colour.
   subroutine send_momenta(plan, colour, momentum)

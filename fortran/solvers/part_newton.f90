@@ -4,7 +4,7 @@
 module part_newton
   use kinds, only: dp, i4, i8
   use krylov_basis, only: back_substitute, rotate_column
-  use momentum_messages, only: receive_momenta, send_momenta
+  use momentum_messages, only: open_shared, receive_momenta, send_momenta
   use newton_rows, only: linearise_row, soften_contacts, stepped
   use reductions, only: reduce, reduced
   use row_sums, only: row_sum
@@ -147,9 +147,7 @@ contains
     type(reduction) :: total
     type(krylov_course) :: run
 
-    call open_local(handles, loc, status)
-    if (status == table_open) call open_table(messages, plan, status)
-    if (status == table_open) call open_table(sums, total, status)
+    call open_shared(handles, messages, sums, loc, plan, total, status)
     if (status == table_open) call open_table(course, run, status)
     if (status /= table_open) return
     do while (run%phase /= solved)

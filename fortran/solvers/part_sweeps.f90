@@ -5,7 +5,7 @@
 module part_sweeps
   use ieee_arithmetic, only: ieee_is_nan
   use kinds, only: dp, i4, i8
-  use momentum_messages, only: receive_momenta, send_momenta
+  use momentum_messages, only: open_shared, receive_momenta, send_momenta
   use reductions, only: non_negative_bits, reduce, reduced
   use state_tables, only: colour_messages, open_table, reduction, sweep_course, sweep_settings
   use table_registry, only: table_open
@@ -193,9 +193,7 @@ contains
     type(row_options) :: options
     integer(i4) :: failed
 
-    call open_local(handles, loc, status)
-    if (status == table_open) call open_table(messages, plan, status)
-    if (status == table_open) call open_table(sums, total, status)
+    call open_shared(handles, messages, sums, loc, plan, total, status)
     if (status == table_open) call open_table(course, run, status)
     if (status == table_open) call open_table(settings, asked, status)
     if (status /= table_open) return

@@ -4,6 +4,7 @@
 !> colours gives the same bits however the groups of a colour are split among threads (docs/theory.md, Gauss-Seidel).
 module row_colours
   use kinds, only: i4, i8
+  use ordered_lists, only: number_runs
   use row_order, only: sweep_order
   use velocity_operator, only: obstacle_kind
   implicit none
@@ -107,27 +108,20 @@ contains
     integer(i4), intent(in) :: contacts, bodies
     integer(i4), intent(in) :: low(0:contacts-1), high(0:contacts-1)
     integer(i4), intent(out) :: sorted(0:contacts-1), groups, group_ptr(0:contacts), group_of(0:contacts-1)
-    integer(i4) :: natural(0:contacts-1), i, a
+    integer(i4) :: order(0:contacts-1), i, a
+    logical :: same(0:contacts-1)      ! pairs as that of the contact before, in the order of pairs
 
     do a = 0, contacts - 1
-      natural(a) = a
+      order(a) = a
     end do
-    call count_sort(contacts, bodies, high, natural, group_of)
+    call count_sort(contacts, bodies, high, order, group_of)
     call count_sort(contacts, bodies, low, group_of, sorted)
-    groups = 0
-    do i = 0, contacts - 1
-      a = sorted(i)
-      if (i > 0) then
-        if (low(a) == low(sorted(i-1)) .and. high(a) == high(sorted(i-1))) then
-          group_of(a) = groups - 1
-          cycle
-        end if
-      end if
-      group_ptr(groups) = i
-      group_of(a) = groups
-      groups = groups + 1
+    same = .false.
+    do i = 1, contacts - 1
+      same(i) = low(sorted(i)) == low(sorted(i-1)) .and. high(sorted(i)) == high(sorted(i-1))
     end do
-    group_ptr(groups) = contacts
+    call number_runs(contacts, same, groups, group_ptr, order)
+    group_of(sorted) = order
   end subroutine find_groups
 
   pure subroutine count_sort(count, largest, key, given, sorted)

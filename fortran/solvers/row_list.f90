@@ -37,7 +37,7 @@ contains
     rolls = any(mat%rolling_length(0:mat%rows-1) > 0.0_dp .or. mat%spinning_length(0:mat%rows-1) > 0.0_dp)
     lacking = rolls .and. size(loc%rows%order) < 2*n - users + 1   ! one more ends the pointers
     if (lacking) return
-    call order_rows(n, users, coloured, con%master, con%slave, con%birth, int(state%bodies%rows, i4), state%bodies%kind, &
+    call order_rows(n, users, coloured, con%master, con%slave, con%birth, state%n, state%bodies%kind, &
                     state%bodies%rest, loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
     loc%rows%contact(0:n-1) = -1
     loc%rows%arm(0:n-1) = 0.0_dp

@@ -5,13 +5,13 @@
 !> with d from its point to the master's.  Rows of wheels take the column `levers` (module wheels).
 module row_operator
   use kinds, only: dp, i4
-  use body_state, only: bodies_and_triples
+  use body_state, only: constrained_bodies, bodies_and_triples
   use element_frames, only: element_spin
   use kind_numbers, only: contact => constraint_contact
   use matrix3, only: cross
   use row_families, only: family_of
   use row_family_base, only: row_family
-  use state_tables, only: constraint_table, finite_elements
+  use state_tables, only: constraint_table
   use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind
   implicit none
   private
@@ -20,10 +20,8 @@ module row_operator
 contains
 
   !> Computes H of one side of constraint i, on body k, and the velocity triples that it applies to.
-  subroutine operator_of(state, con, fe, k, side, i, point, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
+  subroutine operator_of(state, k, side, i, point, count, h, t)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: k, i
     integer, intent(in) :: side       !< 1 master, 2 slave
     real(dp), intent(in) :: point(3)  !< referential
@@ -32,16 +30,16 @@ contains
     integer(i4) :: c
 
     if (state%bodies%kind(k) == finite_element_kind) then
-      call element_operator(state, con, fe, k, side, i, count, h, t)
+      call element_operator(state, k, side, i, count, h, t)
       return
     end if
     c = state%bodies%conf_ptr(k)
-    if (con%kind(i) /= contact) then
-      call joint_operator(con, side, i, state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), point, &
-                          count, h(:,:,1:4))
+    if (state%con%kind(i) /= contact) then
+      call joint_operator(state%con, side, i, state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), &
+                          point, count, h(:,:,1:4))
     else
       call velocity_blocks(state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), point, &
-                           con%base(:,:,i), count, h(:,:,1:4))
+                           state%con%base(:,:,i), count, h(:,:,1:4))
     end if
     do c = 1, count
       t(c) = state%bodies%velo_ptr(k) + c - 1
@@ -66,10 +64,8 @@ contains
   end subroutine turning_operator
 
   !> Computes the blocks of constraint i on the nodes of the element of body k that holds the point: N_a base^T, and those of its local frame.
-  subroutine element_operator(state, con, fe, k, side, i, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    type(finite_elements), intent(in) :: fe
+  subroutine element_operator(state, k, side, i, count, h, t)
+    type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: k, i
     integer, intent(in) :: side
     integer(i4), intent(out) :: count, t(8)
@@ -79,26 +75,26 @@ contains
     integer(i4) :: e
     integer :: a
 
-    e = state%bodies%element_ptr(k) + con%element(side,i)
-    count = fe%element_size(e)
-    t(1:count) = state%bodies%velo_ptr(k) + fe%element_node(1:count,e)
-    associate (base => con%base(:,:,i), weights => con%weights(:,side,i))
+    e = state%bodies%element_ptr(k) + state%con%element(side,i)
+    count = state%fe%element_size(e)
+    t(1:count) = state%bodies%velo_ptr(k) + state%fe%element_node(1:count,e)
+    associate (base => state%con%base(:,:,i), weights => state%con%weights(:,side,i))
       do a = 1, count
         h(:,:,a) = weights(a)*transpose(base)
       end do
-      if (con%kind(i) == contact) return
-      family => family_of(con%kind(i))
+      if (state%con%kind(i) == contact) return
+      family => family_of(state%con%kind(i))
       if (family%geared) then
-        turned(:,1:2) = con%length(i)*base(:,1:2)
-        turned(:,3) = con%levers(:,1,side,i)
-        h = element_spin(state, fe, con, side, i, k, turned)
+        turned(:,1:2) = state%con%length(i)*base(:,1:2)
+        turned(:,3) = state%con%levers(:,1,side,i)
+        h = element_spin(state, side, i, k, turned)
         do a = 1, count
-          h(3,:,a) = h(3,:,a) + weights(a)*con%levers(:,2,side,i)
+          h(3,:,a) = h(3,:,a) + weights(a)*state%con%levers(:,2,side,i)
         end do
       else if (family%angular) then
-        h = element_spin(state, fe, con, side, i, k, con%length(i)*base)
+        h = element_spin(state, side, i, k, state%con%length(i)*base)
       else if (family%carried .and. side == 2) then
-        spin = element_spin(state, fe, con, side, i, k, across(con, i))
+        spin = element_spin(state, side, i, k, across(state%con, i))
         h(:,:,1:count) = h(:,:,1:count) + spin(:,:,1:count)
       end if
     end associate

@@ -1,6 +1,7 @@
 !> Fill of the elimination of a graph's nodes, and fronts: runs of nodes with the same later neighbours, in postorder.
 module elimination_tree
   use kinds, only: i4
+  use ordered_lists, only: number_runs
   implicit none
   private
   public :: tree, analyse_tree
@@ -159,21 +160,14 @@ contains
     integer(i4), intent(in) :: post(0:n-1)
     integer(i4), intent(out) :: fronts
     integer(i4), intent(inout) :: begins(0:n), front_of(0:n-1)
+    logical :: continues(0:n-1)
     integer(i4) :: i
 
-    fronts = 0
-    do i = 0, n - 1
-      if (i > 0) then
-        if (joins(steps, post(i-1), post(i))) then
-          front_of(i) = fronts - 1
-          cycle
-        end if
-      end if
-      front_of(i) = fronts
-      begins(fronts) = i
-      fronts = fronts + 1
+    continues = .false.
+    do i = 1, n - 1
+      continues(i) = joins(steps, post(i-1), post(i))
     end do
-    begins(fronts) = n
+    call number_runs(n, continues, fronts, begins, front_of)
   end subroutine join_steps
 
   !> Step k goes on where step `before` ended: it reaches the same, or little more.

@@ -69,6 +69,9 @@ class ConfigurationTable(Table):
     }
 
 
+OPENED_TOGETHER = {"body_tables": {"bodies": "BodyTable", "triples": "TripleTable", "configurations": "ConfigurationTable"}}
+
+
 class BodyTable(Table):
     """One row per body; flat state in `triples` and `configurations`."""
 
@@ -135,7 +138,7 @@ class BodyTable(Table):
         return copied
 
     def _join_handles(self) -> None:
-        """Keep the handles of bodies, triples and configurations side by side (fortran/tables/body_state.f90)."""
+        """Keep the handles of OPENED_TOGETHER side by side."""
         self.handles = np.array([table.handle for table in (self, self.triples, self.configurations)], np.longlong)
 
     def row_of(self, identifier: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import PrimitiveKind
-from ..tables import Gaps, Table, opened, starts
+from ..tables import Gaps, Table, handles_of, opened, starts
 
 IDENTITY = np.eye(3)
 
@@ -135,6 +135,18 @@ class PrimitiveTable(Table):
         return () if (self.kind[first:stop] == PrimitiveKind.ELLIPSOID).any() else OF_ELLIPSOIDS
 
 
+OPENED_TOGETHER = {
+    "geometry_tables": {
+        "vertices": "VertexTable", "vertex_lists": "VertexListTable", "corners": "CornerTable", "faces": "FaceTable",
+        "primitives": "PrimitiveTable",
+    },
+    "present_tables": {
+        "vertices": "VertexTable", "vertex_lists": "VertexListTable", "adjacency": "AdjacencyTable", "primitives": "PrimitiveTable",
+        "faces": "CurrentFaces",
+    },
+}  # fmt: skip
+
+
 class Geometry:
     """All geometry tables of one domain."""
 
@@ -158,9 +170,8 @@ class Geometry:
         return copied
 
     def _join_handles(self) -> None:
-        """Keep the handles of the tables that a polyhedron has rows in side by side (fortran/contact/shape_rows.f90)."""
-        tables = self.vertices, self.vertex_lists, self.corners, self.faces, self.primitives
-        self._handles = np.array([table.handle for table in tables], np.longlong)
+        """Keep the handles of the tables that a polyhedron has rows in side by side."""
+        self._handles = handles_of(self, OPENED_TOGETHER["geometry_tables"])
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -17,6 +17,14 @@ _insert_pairs = _kernels.pair_lists.insert_pairs
 _close_pairs = _kernels.pair_lists.close_pairs
 
 
+OPENED_TOGETHER = {
+    "contact_work": {
+        "rows": "ConstraintTable", "materials": "SurfaceMaterialTable", "work": "Workspace", "still": "StillBoxes",
+        "found": "NarrowResult", "patches": "PatchResult",
+    }
+}  # fmt: skip
+
+
 class Workspace(Record):
     """Arrays that detection reuses in every step, because new memory costs more than the search itself.
 

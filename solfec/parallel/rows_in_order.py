@@ -18,7 +18,7 @@ class RowsInOrder:
     Attributes
     ----------
     handles : ndarray (6,)
-        Tables of local dynamics (fortran/solvers/row_tables.f90): those of the copies, with the momenta of the original.
+        Tables of local dynamics (OPENED_TOGETHER in solvers/local_dynamics.py): those of the copies, with the momenta of the original.
     """
 
     def __init__(self):

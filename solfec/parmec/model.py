@@ -10,9 +10,11 @@ import numpy as np
 from ..current import Current
 from ..kept_memory import keep_freed_memory
 from ..shapes.connected import components
+from ..tables import handles_of
 from .callbacks import Callbacks
 from .kinds import DriveKind, LinkKind, LinkStatus
 from .tables import (
+    OPENED_TOGETHER,
     ContactEndTable,
     ContactTable,
     ControlTable,
@@ -168,18 +170,13 @@ class Model:
 
     @property
     def tables(self) -> tuple:
-        """Tables in the order in which kernels take their handles (fortran/parmec/explicit_model.f90)."""
-        return (
-            self.control, self.particles, self.curves, self.points, self.links, self.laws, self.ends, self.restraints, self.drives,
-            self.probes, self.sources, self.torsions, self.joints, self.joint_groups, self.joint_order, self.releases,
-            self.release_lists, self.pairings, self.obstacles, self.triangles, self.spheres, self.contacts, self.contact_ends,
-            self.batches,
-        )  # fmt: skip
+        """Tables in the order in which kernels take their handles."""
+        return tuple(getattr(self, name) for name in OPENED_TOGETHER["model_tables"])
 
     def handles(self) -> np.ndarray:
         """Handles of the tables, for one call of a kernel."""
         self._settle()
-        return np.array([table.handle for table in self.tables], np.longlong)
+        return handles_of(self, OPENED_TOGETHER["model_tables"])
 
     @property
     def time(self) -> float:

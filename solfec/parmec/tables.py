@@ -352,3 +352,33 @@ class ProbeSourceTable(Table):
     COLUMNS = {
         "number": ((), "i4", 0),
     }  # fmt: skip
+
+
+OPENED_TOGETHER = {
+    "model_tables": {
+        "control": "ControlTable",
+        "particles": "ParticleTable",
+        "curves": "CurveTable",
+        "points": "CurvePointTable",
+        "links": "LinkTable",
+        "laws": "LinkLawTable",
+        "ends": "EndTable",
+        "restraints": "RestraintTable",
+        "drives": "DriveTable",
+        "probes": "ProbeTable",
+        "sources": "ProbeSourceTable",
+        "torsions": "TorsionTable",
+        "joints": "JointTable",
+        "joint_groups": "JointGroupTable",
+        "joint_order": "JointOrderTable",
+        "releases": "ReleaseTable",
+        "release_lists": "ReleaseListTable",
+        "pairings": "PairingTable",
+        "obstacles": "ObstacleTable",
+        "triangles": "TriangleTable",
+        "spheres": "SphereTable",
+        "contacts": "ContactTable",
+        "contact_ends": "ContactEndTable",
+        "batches": "LinkBatchTable",
+    }
+}

@@ -21,7 +21,7 @@ from ..constraints.elsewhere import NOWHERE, Elsewhere
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
 from ..kinds import DRIVES, BodyKind, RowKind, SurfaceModel
-from ..tables import Table, opened
+from ..tables import Table, handles_of, opened
 from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
 from .implicit_rows import SliceRoom, rows_of
 from .other_processes import NO_OTHERS, NoOthers
@@ -135,6 +135,14 @@ class TripleWork(Table):
     COLUMNS = {"factor": ((3, 3), "f8", 0.0), "momentum": ((3,), "f8", 0.0)}
 
 
+OPENED_TOGETHER = {
+    "local_tables": {
+        "rows": "RowTable", "entries": "EntryTable", "blocks": "BlockTable", "attachments": "AttachmentTable", "pointers": "PointerTable",
+        "triples": "TripleWork",
+    }
+}  # fmt: skip
+
+
 class LocalDynamics:
     """Assembled rows of one step; arrays are reused, and enlarged, from step to step.
 
@@ -195,9 +203,8 @@ class LocalDynamics:
         return copied
 
     def _join_handles(self) -> None:
-        """Keep the handles of all tables side by side (fortran/solvers/row_tables.f90)."""
-        tables = self.rows, self.entries, self.blocks, self.attachments, self.pointers, self.triples
-        self.handles = np.array([table.handle for table in tables], np.longlong)
+        """Keep the handles of all tables side by side."""
+        self.handles = handles_of(self, OPENED_TOGETHER["local_tables"])
 
     @property
     def total(self) -> int:
