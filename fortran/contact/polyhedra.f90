@@ -11,6 +11,7 @@ module polyhedra
             mark_faces, faces_across, largest_warp, find_normals
 
   integer(i4), parameter :: lanes = 8       !< vertices processed together; vertex arrays are padded to a multiple
+  integer(i4), parameter :: wide = 4        !< vertices that are marked together: their masks stay in registers
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
   integer(i4), parameter :: kept_size = 128 !< most planes of a body from which distances are kept
 
@@ -155,26 +156,30 @@ contains
     integer(i8), intent(inout) :: touching(padded), beyond(padded)
     integer(i8), intent(out) :: reached, all_beyond
     real(dp), intent(inout) :: kept(stride, (planes - 1)*step + 1)
-    integer(i8) :: bit
+    integer(i8) :: bit, near(wide), far(wide)
     real(dp) :: distance
-    integer(i4) :: i, k
-    touching = 0
-    beyond = 0
-    bit = 1
-    do i = 1, planes
-      do k = 1, padded
-        distance = plane(1, i)*x(k, 1) + (plane(2, i)*x(k, 2) + (plane(3, i)*x(k, 3) - plane(4, i)))
-        kept(k, (i - 1)*step + 1) = distance
-        touching(k) = ior(touching(k), merge(bit, 0_i8, distance > -tolerance))
-        beyond(k) = ior(beyond(k), merge(bit, 0_i8, distance > tolerance))
-      end do
-      bit = shiftl(bit, 1)
-    end do
+    integer(i4) :: first, i, k
     reached = 0
     all_beyond = not(0_i8)
-    do k = 1, padded
-      reached = ior(reached, touching(k))
-      all_beyond = iand(all_beyond, beyond(k))
+    do first = 0, padded - 1, wide
+      near = 0
+      far = 0
+      bit = 1
+      !GCC$ unroll 1
+      do i = 1, planes
+        !$omp simd simdlen(wide) private(distance)
+        do k = 1, wide
+          distance = plane(1, i)*x(first + k, 1) + (plane(2, i)*x(first + k, 2) + (plane(3, i)*x(first + k, 3) - plane(4, i)))
+          kept(first + k, (i - 1)*step + 1) = distance
+          near(k) = ior(near(k), iand(bit, merge(-1_i8, 0_i8, distance > -tolerance)))
+          far(k) = ior(far(k), iand(bit, merge(-1_i8, 0_i8, distance > tolerance)))
+        end do
+        bit = shiftl(bit, 1)
+      end do
+      touching(first + 1:first + wide) = near
+      beyond(first + 1:first + wide) = far
+      reached = ior(reached, iany(near))
+      all_beyond = iand(all_beyond, iall(far))
     end do
   end subroutine mark_word
 
