@@ -54,6 +54,7 @@ module polyhedra
     ! Marks of own faces: (faces, words of the other's planes), faces padded to full lanes
     integer(i8), allocatable :: touched(:, :)   !< planes that some corner touches
     integer(i8), allocatable :: crossed(:, :)   !< planes in `touched` that not all corners are beyond
+    integer(i8), allocatable :: exceeded(:, :)  !< planes that some corner is beyond
     integer(i8), allocatable :: above(:, :)     !< planes that all corners touch, so the face is not within them
     logical, allocatable :: outside(:)          !< all corners are beyond one plane
   end type polyhedron
@@ -71,8 +72,8 @@ contains
     allocate (body%x(padded, 3), body%point(4, padded), body%plane(4, faces))
     allocate (body%touching(padded, words), body%beyond(padded, words), body%reached(words))
     allocate (body%distance(padded, min(faces, kept_size)))
-    allocate (body%touched(padded_faces, words), body%crossed(padded_faces, words), body%above(padded_faces, words))
-    allocate (body%outside(faces))
+    allocate (body%touched(padded_faces, words), body%crossed(padded_faces, words), body%exceeded(padded_faces, words))
+    allocate (body%above(padded_faces, words), body%outside(faces))
   end subroutine reserve_polyhedron
 
   !> Copies primitive `row` of the tables; coordinates relative to `centre`.
@@ -192,30 +193,33 @@ contains
     body%outside(1:body%faces) = .false.
     do word = 1, (planes + word_bits - 1)/word_bits
       call mark_faces_word(body%faces, size(body%touched, 1), corner_ptr, corner_count, corner, body%touching(:, word), &
-                           body%beyond(:, word), body%touched(:, word), body%crossed(:, word), body%above(:, word), &
-                           body%outside)
+                           body%beyond(:, word), body%touched(:, word), body%crossed(:, word), body%exceeded(:, word), &
+                           body%above(:, word), body%outside)
     end do
   end subroutine mark_faces
 
   pure subroutine mark_faces_word(faces, padded, corner_ptr, corner_count, corner, touching, beyond, touched, crossed, &
-                                  above, outside)
+                                  exceeded, above, outside)
     integer(i4), intent(in) :: faces, padded, corner_ptr(faces), corner_count(faces), corner(0:*)
     integer(i8), intent(in) :: touching(0:*), beyond(0:*)
-    integer(i8), intent(inout) :: touched(padded), crossed(padded), above(padded)
+    integer(i8), intent(inout) :: touched(padded), crossed(padded), exceeded(padded), above(padded)
     logical, intent(inout) :: outside(faces)
     integer(i4) :: face, k
-    integer(i8) :: some, all, low
+    integer(i8) :: some, any, all, low
     do face = 1, faces
       some = 0
+      any = 0
       all = not(0_i8)
       low = not(0_i8)
       do k = corner_ptr(face), corner_ptr(face) + corner_count(face) - 1
         some = ior(some, touching(corner(k)))
+        any = ior(any, beyond(corner(k)))
         all = iand(all, beyond(corner(k)))
         low = iand(low, touching(corner(k)))
       end do
       above(face) = low
       touched(face) = some
+      exceeded(face) = any
       crossed(face) = iand(some, not(all))
       outside(face) = outside(face) .or. all /= 0
     end do
