@@ -14,7 +14,7 @@
 module overlap
   use kinds, only: dp, i4, i8
   use alignment, only: first_aligned
-  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, largest_warp
+  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across
   use facets, only: boundary, facet_batch, empty_boundary, add_polygon, reserve_facets
   use edge_crossings, only: most_sides, crossing_work, reserve_crossings, intersect_by_edges
   implicit none
@@ -73,13 +73,12 @@ contains
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
     logical :: general
-    call intersect_by_edges(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, work%crossings, &
-                            work%capacity, work%corner(work%corner_at), work%facets, sum, general)
+    call intersect_by_edges(one, two, corner_ptr, edge, offset, tolerance, work%crossings, work%capacity, &
+                            work%corner(work%corner_at), work%facets, sum, general)
     if (general) return
     call mark_faces(one, two%faces, corner_ptr(one%first_face), corner_count(one%first_face), corner)
     call mark_faces(two, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner)
-    work%warped(1) = largest_warp(one, corner_ptr(one%first_face), corner_count(one%first_face), corner) > in_plane*tolerance
-    work%warped(2) = largest_warp(two, corner_ptr(two%first_face), corner_count(two%first_face), corner) > in_plane*tolerance
+    work%warped = [one%warp, two%warp] > in_plane*tolerance
     call empty_boundary(sum)
     if (enough < huge(enough)) then
       call clip_both(one, two, .false., corner_ptr, corner_count, corner, offset, tolerance, work, sum)
@@ -264,7 +263,7 @@ contains
         is_parallel = merge(1, 0, own(1)*plane(1, i) + own(2)*plane(2, i) + own(3)*plane(3, i) > nearly_parallel)
         turn(cuts + 1) = i
         aligned(parallels + 1) = i
-        cuts = cuts + merge(1 - is_parallel, 0, iand(iand(bits, -bits), cutting) /= 0)
+        cuts = cuts + iand(1 - is_parallel, int(shiftr(cutting, iand(trailz(bits), 63)), i4))
         parallels = parallels + is_parallel
         bits = iand(bits, bits - 1)
       end do
