@@ -31,9 +31,12 @@ contains
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
 
     law = material_law(asked)
-    call prepare_block(w, law(l_friction), law(l_cohesion), block)
+    block = 0.0_dp   ! springs and dashpots need W alone, and there are many of them
     free = b
-    if (asked%dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. .not. law(l_cohesion) > 0.0_dp) kind = row_open
+    if (asked%dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. .not. law(l_cohesion) > 0.0_dp) then
+      kind = row_open
+      call prepare_block(w, law(l_friction), law(l_cohesion), block)
+    end if
   end subroutine prepare_dashpot
 
   subroutine solve_dashpot(self, w, block, law, normal_v, options, b, r, status)
@@ -66,13 +69,14 @@ contains
   end subroutine measure_nothing
 
   !> Turns a contact into a Signorini-Coulomb one for the Newton solver.
-  pure subroutine as_rigid(self, normal_v, half_step, step, kind, law)
+  pure subroutine as_rigid(self, normal_v, half_step, step, w, kind, law, block)
     class(dashpot_family), intent(in) :: self
-    real(dp), intent(in) :: normal_v, half_step, step
+    real(dp), intent(in) :: normal_v, half_step, step, w(3,3)
     integer(i4), intent(inout) :: kind
-    real(dp), intent(inout) :: law(law_size)
+    real(dp), intent(inout) :: law(law_size), block(block_size)
 
     kind = row_contact
+    call prepare_block(w, law(l_friction), law(l_cohesion), block)
     if (half_step < step) then
       law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
     else

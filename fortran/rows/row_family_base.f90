@@ -116,12 +116,12 @@ contains
     rhs = [-r(1), -r(2), right]
   end subroutine normal_line
 
-  !> Replaces kind and law of a row by those that the Newton solver takes; by default they stay.
-  pure subroutine as_it_is_assembled(self, normal_v, half_step, step, kind, law)
+  !> Replaces kind, law and block of a row by those that the Newton solver takes; by default they stay.
+  pure subroutine as_it_is_assembled(self, normal_v, half_step, step, w, kind, law, block)
     class(row_family), intent(in) :: self
-    real(dp), intent(in) :: normal_v, half_step, step
+    real(dp), intent(in) :: normal_v, half_step, step, w(3,3)   !< w: W_aa
     integer(i4), intent(inout) :: kind
-    real(dp), intent(inout) :: law(law_size)
+    real(dp), intent(inout) :: law(law_size), block(block_size)
   end subroutine as_it_is_assembled
 
   !> Computes a row of Newton's linear system  x (W dR) + y dR = rhs  at U, R (docs/solvers.md, Projected quasi-Newton solver).
