@@ -14,7 +14,7 @@
 module overlap
   use kinds, only: dp, i4, i8
   use alignment, only: first_aligned
-  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across
+  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, find_warp
   use facets, only: boundary, facet_batch, empty_boundary, add_polygon, reserve_facets
   use edge_crossings, only: most_sides, crossing_work, reserve_crossings, intersect_by_edges
   implicit none
@@ -73,6 +73,8 @@ contains
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
     logical :: general
+    call find_warp(one, corner_ptr(one%first_face), corner_count(one%first_face), corner)
+    call find_warp(two, corner_ptr(two%first_face), corner_count(two%first_face), corner)
     call intersect_by_edges(one, two, corner_ptr, edge, offset, tolerance, work%crossings, work%capacity, &
                             work%corner(work%corner_at), work%facets, sum, general)
     if (general) return

@@ -8,7 +8,7 @@ module polyhedra
   implicit none
   private
   public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
-            mark_faces, faces_across, find_normals
+            mark_faces, faces_across, find_warp, find_normals
 
   integer(i4), parameter :: lanes = 8       !< vertices processed together; vertex arrays are padded to a multiple
   integer(i4), parameter :: wide = 4        !< vertices that are marked together: their masks stay in registers
@@ -43,7 +43,7 @@ module polyhedra
     integer(i4) :: padded                  !< vertices rounded up to full lanes (the last one repeated)
     integer(i4) :: edges                   !< their number, where they are listed, else negative
     integer(i4) :: first_face              !< row of the first face in the face table
-    real(dp) :: warp                       !< largest distance of a face's corners from the face's plane
+    real(dp) :: warp                       !< largest distance of a face's corners from the face's plane, see `find_warp`
     real(dp), allocatable :: x(:, :)       !< (padded, 3) coordinates, for sweeps over vertices
     real(dp), allocatable :: point(:, :)   !< (4, vertices) coordinates and a zero, for copies of single vertices
     real(dp), allocatable :: plane(:, :)   !< (4, faces) unit outward normal, distance of the plane from the centre
@@ -91,30 +91,23 @@ contains
     body%first_face = tables%face_ptr(row)
     call gather_vertices(body%vertices, body%padded, tables%vertex_list(tables%vertex_ptr(row):), tables%current, centre, &
                          body%point, size(body%x, 1), body%x)
-    call gather_planes(body%faces, tables%corner_ptr(body%first_face:), tables%corner_count(body%first_face:), &
-                       tables%normal(:, body%first_face:), tables%corner, body%point, body%plane, body%warp)
+    call gather_planes(body%faces, tables%corner_ptr(body%first_face:), tables%normal(:, body%first_face:), tables%corner, &
+                       body%point, body%plane)
   end subroutine gather_polyhedron
 
-  !> Copies planes of faces, through their first corners.  Faces of deforming bodies may be slightly warped: a plane is orthogonal to the
-  !> normal at the first corner or to the mean one, so the fourth corner decides for quadrilaterals.
-  pure subroutine gather_planes(count, corner_ptr, corner_count, normal, corner, point, plane, warp)
-    integer(i4), intent(in) :: count, corner_ptr(count), corner_count(count), corner(0:*)
+  pure subroutine gather_planes(count, corner_ptr, normal, corner, point, plane)
+    integer(i4), intent(in) :: count, corner_ptr(count), corner(0:*)
     real(dp), intent(in) :: normal(3, count), point(4, 0:*)
     real(dp), intent(inout) :: plane(4, count)
-    real(dp), intent(out) :: warp
-    integer(i4) :: i, k, at
-    warp = 0
+    integer(i4) :: i, base
+    !GCC$ novector
+    !GCC$ unroll 2
     do i = 1, count
-      at = corner(corner_ptr(i))
+      base = corner(corner_ptr(i))
       plane(1, i) = normal(1, i)
       plane(2, i) = normal(2, i)
       plane(3, i) = normal(3, i)
-      plane(4, i) = normal(1, i)*point(1, at) + normal(2, i)*point(2, at) + normal(3, i)*point(3, at)
-      !GCC$ unroll 1
-      do k = corner_ptr(i) + 3, corner_ptr(i) + corner_count(i) - 1
-        at = corner(k)
-        warp = max(warp, abs(plane(1, i)*point(1, at) + plane(2, i)*point(2, at) + plane(3, i)*point(3, at) - plane(4, i)))
-      end do
+      plane(4, i) = normal(1, i)*point(1, base) + normal(2, i)*point(2, base) + normal(3, i)*point(3, base)
     end do
   end subroutine gather_planes
 
@@ -235,6 +228,26 @@ contains
     touched(faces + 1:) = 0
     crossed(faces + 1:) = 0
   end subroutine mark_faces_word
+
+  !> Finds the largest distance of a face's corners from the face's plane.  Faces of deforming bodies may be slightly warped.
+  !> A plane goes through its face's first corner, orthogonal to the normal there or to the mean one, so the fourth corner decides
+  !> for quadrilaterals.
+  pure subroutine find_warp(body, corner_ptr, corner_count, corner)
+    type(polyhedron), intent(inout) :: body
+    integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces; local vertex numbers
+    real(dp) :: largest
+    integer(i4) :: face, k, at
+    largest = 0
+    do face = 1, body%faces
+      !GCC$ unroll 1
+      do k = corner_ptr(face) + 3, corner_ptr(face) + corner_count(face) - 1
+        at = corner(k) + 1
+        largest = max(largest, abs(body%plane(1, face)*body%point(1, at) + body%plane(2, face)*body%point(2, at) &
+                                   + body%plane(3, face)*body%point(3, at) - body%plane(4, face)))
+      end do
+    end do
+    body%warp = largest
+  end subroutine find_warp
 
   !> Bits of the faces of one word that cross the plane whose bit in `crossed` has the number `place`, counted from 0.
   pure integer(i8) function faces_across(faces, crossed, place) result(mask)
