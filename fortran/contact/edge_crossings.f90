@@ -10,7 +10,7 @@
 !> Unmoved planes decide which faces meet.
 module edge_crossings
   use kinds, only: dp, i4, i8
-  use polyhedra, only: polyhedron, word_bits, kept_size, largest_warp
+  use polyhedra, only: polyhedron, word_bits, kept_size
   use facets, only: boundary, facet_batch, empty_facets, add_facets, sum_facets
   implicit none
   private
@@ -65,11 +65,10 @@ contains
 
   !> Sums over the boundary of the intersection of two bodies, whose vertices are marked with `tolerance`.  If `general`
   !> is false, the sums are invalid and clipping must compute them.  `points` gets the corners of all facets.
-  subroutine intersect_by_edges(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, work, capacity, points, &
-                                facets, sum, general)
+  subroutine intersect_by_edges(one, two, corner_ptr, edge, offset, tolerance, work, capacity, points, facets, sum, general)
     type(polyhedron), intent(in) :: one, two
-    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)  !< of faces; local vertex numbers
-    integer(i4), intent(in) :: edge(0:*)  !< at the places of faces' corners, see `shape_edges`
+    integer(i4), intent(in) :: corner_ptr(0:*)  !< of faces
+    integer(i4), intent(in) :: edge(0:*)        !< at the places of faces' corners, see `shape_edges`
     real(dp), intent(in) :: offset, tolerance
     type(crossing_work), intent(inout) :: work
     integer(i4), intent(in) :: capacity
@@ -91,10 +90,10 @@ contains
     if (.not. general) return
     work%count(1:one%faces + two%faces) = 0
     crossings = 0
-    call cross_edges(one, two, 1, 0, corner_ptr(one%first_face), corner_count(one%first_face), corner, edge, offset, &
-                     tolerance, work, capacity, used, points, crossings, general)
-    if (general) call cross_edges(two, one, 2, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner, &
-                                  edge, offset, tolerance, work, capacity, used, points, crossings, general)
+    call cross_edges(one, two, 1, 0, edge(corner_ptr(one%first_face)), offset, tolerance, work, capacity, used, points, &
+                     crossings, general)
+    if (general) call cross_edges(two, one, 2, one%faces, edge(corner_ptr(two%first_face)), offset, tolerance, work, capacity, &
+                                  used, points, crossings, general)
     if (.not. general) then
       work%finish_of = 0
       return
@@ -180,12 +179,10 @@ contains
 
   !> Finds the parts of the edges of `body` (`number`: the first or the second) within `other`: sides of the body's facets, points
   !> where edges are cut, and starts and ends of segments at these points.
-  subroutine cross_edges(body, other, number, base, corner_ptr, corner_count, corner, edge, offset, tolerance, work, capacity, &
-                         used, points, crossings, general)
+  subroutine cross_edges(body, other, number, base, edge, offset, tolerance, work, capacity, used, points, crossings, general)
     type(polyhedron), intent(in) :: body, other
     integer(i4), intent(in) :: number, base, capacity  !< base: number of facets before those of the body
-    integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces
-    integer(i4), intent(in) :: edge(0:*)
+    integer(i4), intent(in) :: edge(*)  !< of the body
     real(dp), intent(in) :: offset, tolerance
     type(crossing_work), intent(inout) :: work
     integer(i4), intent(inout) :: used, crossings
@@ -193,9 +190,9 @@ contains
     logical, intent(out) :: general
     integer(i4) :: edges, words, within, last
 
-    general = largest_warp(body, corner_ptr, corner_count, corner) <= tolerance  ! otherwise edges are not the lines where planes meet
+    general = body%warp <= tolerance  ! otherwise edges are not the lines where planes meet
     if (.not. general) return
-    call choose_edges(body%edges, edge(corner_ptr(1)), size(body%beyond, 1), words_of(other%faces), body%touching, body%beyond, &
+    call choose_edges(body%edges, edge, size(body%beyond, 1), words_of(other%faces), body%touching, body%beyond, &
                       edges, work%edge, words, work%planes, work%ends, general)
     general = general .and. used + 6*edges <= capacity  ! always true for closed bodies
     if (.not. general) return

@@ -45,7 +45,8 @@ contains
     real(dp), intent(in) :: p(4, *), plane(4), sign
     type(boundary), intent(inout) :: sum
     integer(i4) :: k, u, v, w
-    real(dp) :: a(2), b(2), t, total, moment(2), squares, area, centroid(3), weight, scale
+    real(dp) :: a(2), b(2), t, total, moment(2), squares, area, weight, scale, cone
+    real(dp) :: at_u, at_v, at_w  ! the centroid
 
     w = merge(2, 1, abs(plane(2)) > abs(plane(1)))
     w = merge(3, w, abs(plane(3)) > abs(plane(w)))
@@ -73,18 +74,23 @@ contains
       squares = mean_over_fans(count, p, u, v)
     end if
     t = 1/(3*total)
-    centroid(u) = p(u, count) + moment(1)*t
-    centroid(v) = p(v, count) + moment(2)*t
-    centroid(w) = (plane(4) - plane(u)*centroid(u) - plane(v)*centroid(v))*scale
+    at_u = p(u, count) + moment(1)*t
+    at_v = p(v, count) + moment(2)*t
+    at_w = (plane(4) - plane(u)*at_u - plane(v)*at_v)*scale
     weight = 0.25_dp*scale*scale*squares
 
     sum%facets = sum%facets + 1
     sum%area = sum%area + area
-    sum%moment = sum%moment + area*centroid
+    sum%moment(u) = sum%moment(u) + area*at_u
+    sum%moment(v) = sum%moment(v) + area*at_v
+    sum%moment(w) = sum%moment(w) + area*at_w
     sum%normal = sum%normal + sign*weight*plane(1:3)
     sum%weight = sum%weight + abs(sign)*weight
     sum%volume = sum%volume + area*plane(4)/3
-    sum%volume_moment = sum%volume_moment + 0.25_dp*area*plane(4)*centroid  ! a cone's centroid is at 3/4 of its height
+    cone = 0.25_dp*area*plane(4)  ! a cone's centroid is at 3/4 of its height
+    sum%volume_moment(u) = sum%volume_moment(u) + cone*at_u
+    sum%volume_moment(v) = sum%volume_moment(v) + cone*at_v
+    sum%volume_moment(w) = sum%volume_moment(w) + cone*at_w
   end subroutine add_polygon
 
   pure real(dp) function twice_area(a, b, c, u, v)

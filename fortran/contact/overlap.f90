@@ -14,7 +14,7 @@
 module overlap
   use kinds, only: dp, i4, i8
   use alignment, only: first_aligned
-  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, largest_warp
+  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, find_warp
   use facets, only: boundary, facet_batch, add_polygon, reserve_facets
   use edge_crossings, only: most_sides, crossing_work, reserve_crossings, intersect_by_edges
   implicit none
@@ -73,13 +73,14 @@ contains
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
     logical :: general
-    call intersect_by_edges(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, work%crossings, &
-                            work%capacity, work%corner(work%corner_at), work%facets, sum, general)
+    call find_warp(one, corner_ptr(one%first_face), corner_count(one%first_face), corner)
+    call find_warp(two, corner_ptr(two%first_face), corner_count(two%first_face), corner)
+    call intersect_by_edges(one, two, corner_ptr, edge, offset, tolerance, work%crossings, work%capacity, &
+                            work%corner(work%corner_at), work%facets, sum, general)
     if (general) return
     call mark_faces(one, two%faces, corner_ptr(one%first_face), corner_count(one%first_face), corner)
     call mark_faces(two, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner)
-    work%warped(1) = largest_warp(one, corner_ptr(one%first_face), corner_count(one%first_face), corner) > in_plane*tolerance
-    work%warped(2) = largest_warp(two, corner_ptr(two%first_face), corner_count(two%first_face), corner) > in_plane*tolerance
+    work%warped = [one%warp, two%warp] > in_plane*tolerance
     sum = boundary()
     if (enough < huge(enough)) then
       call clip_both(one, two, .false., corner_ptr, corner_count, corner, offset, tolerance, work, sum)
@@ -112,7 +113,7 @@ contains
     real(dp), intent(in) :: offset, tolerance
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
-    integer(i4) :: face, k, faces
+    integer(i4) :: face, k, faces, cuts, parallels
     logical :: met, warped
 
     warped = work%warped(merge(2, 1, is_first))
@@ -129,10 +130,12 @@ contains
       face = work%face(k)
       call planes_across(face, size(subject%touched, 1), cutter%faces, size(cutter%crossed, 1), subject%touched, &
                          cutter%crossed, warped, work%across)
+      call list_planes(face, size(subject%exceeded, 1), cutter%faces, work%across, subject%exceeded, offset < tolerance, &
+                       subject%plane(1, face), cutter%plane, cuts, work%turn, parallels, work%aligned)
       call clip_face(is_first, face <= subject%outer, corner_count(face), corner(corner_ptr(face)), subject%point, &
-                     subject%plane(1, face), cutter%faces, cutter%outer, cutter%plane, work%across, offset, tolerance, &
-                     work%capacity, work%polygon(work%polygon_at), work%distance, &
-                     work%corner(work%corner_at), work%turn, work%aligned, work%shared, sum)
+                     subject%plane(1, face), cutter%outer, cutter%plane, cuts, work%turn, parallels, work%aligned, offset, &
+                     tolerance, work%capacity, work%polygon(work%polygon_at), work%distance, work%corner(work%corner_at), &
+                     work%shared, sum)
     end do
   end subroutine clip_faces
 
@@ -183,20 +186,20 @@ contains
   end subroutine planes_across
 
   !> Clips one face and adds the facet to `sum`.
-  pure subroutine clip_face(is_first, is_outer, corners, corner, point, own, planes, outer, plane, across, offset, tolerance, &
-                            capacity, p, distance, kept, turn, aligned, shared, sum)
+  pure subroutine clip_face(is_first, is_outer, corners, corner, point, own, outer, plane, cuts, turn, parallels, aligned, &
+                            offset, tolerance, capacity, p, distance, kept, shared, sum)
     logical, intent(in) :: is_first, is_outer          !< whether the face is of the first body; whether it is on the body's surface
     integer(i4), intent(in) :: corners, corner(corners)
     real(dp), intent(in) :: point(4, 0:*), own(4)      !< vertices of the face's body; the face's plane
-    integer(i4), intent(in) :: planes, outer           !< number of the cutter's planes, of leading outer ones
-    real(dp), intent(in) :: plane(4, planes)
-    integer(i8), intent(in) :: across(*)               !< bits of the planes that may cut
+    integer(i4), intent(in) :: outer                   !< number of the cutter's leading outer planes
+    real(dp), intent(in) :: plane(4, *)                !< of the cutter
+    integer(i4), intent(in) :: cuts, turn(cuts), parallels, aligned(parallels)   !< see `list_planes`
     real(dp), intent(in) :: offset, tolerance
     integer(i4), intent(in) :: capacity
     real(dp), intent(inout) :: p(4, 0:*), distance(0:*), kept(4, capacity)
-    integer(i4), intent(inout) :: turn(planes), aligned(planes), shared(*)
+    integer(i4), intent(inout) :: shared(*)
     type(boundary), intent(inout) :: sum
-    integer(i4) :: k, i, start, count, cuts, parallels
+    integer(i4) :: k, i, start, count
     logical :: shared_by_outer
     real(dp) :: sign, level
 
@@ -205,7 +208,6 @@ contains
     do k = 1, count
       p(:, k - 1) = point(:, corner(k))
     end do
-    call list_planes(planes, across, own, plane, cuts, turn, parallels, aligned)
     shared_by_outer = .false.
     do k = 1, cuts + parallels
       if (k <= cuts) then
@@ -241,27 +243,31 @@ contains
     sum%points = sum%points + count
   end subroutine clip_face
 
-  !> Lists the planes whose bits are set; planes nearly parallel to `own` get a separate list.
-  pure subroutine list_planes(planes, across, own, plane, cuts, turn, parallels, aligned)
-    integer(i4), intent(in) :: planes
-    integer(i8), intent(in) :: across(*)
+  !> Lists the planes whose bits are set in `across`; planes nearly parallel to `own`, the plane of a face, get a separate list.
+  !> Of the other planes only those cut that some corner of the face exceeds, if vertices are marked with the offset of planes
+  !> or less (`short` is false): parts of a face exceed no plane that the whole does not.
+  pure subroutine list_planes(face, rows, planes, across, exceeded, short, own, plane, cuts, turn, parallels, aligned)
+    integer(i4), intent(in) :: face, rows, planes
+    integer(i8), intent(in) :: across(*), exceeded(rows, *)  !< planes by words; `exceeded` of faces
+    logical, intent(in) :: short
     real(dp), intent(in) :: own(4), plane(4, planes)
     integer(i4), intent(out) :: cuts, parallels
     integer(i4), intent(inout) :: turn(planes), aligned(planes)
-    integer(i8) :: bits
+    integer(i8) :: bits, cutting
     integer(i4) :: word, i, is_parallel
     cuts = 0
     parallels = 0
     do word = 1, (planes + word_bits - 1)/word_bits
       bits = across(word)
+      cutting = merge(not(0_i8), exceeded(face, word), short)
       do while (bits /= 0)
         i = (word - 1)*word_bits + trailz(bits) + 1
-        bits = iand(bits, bits - 1)
         is_parallel = merge(1, 0, own(1)*plane(1, i) + own(2)*plane(2, i) + own(3)*plane(3, i) > nearly_parallel)
         turn(cuts + 1) = i
         aligned(parallels + 1) = i
-        cuts = cuts + 1 - is_parallel
+        cuts = cuts + iand(1 - is_parallel, int(shiftr(cutting, iand(trailz(bits), 63)), i4))
         parallels = parallels + is_parallel
+        bits = iand(bits, bits - 1)
       end do
     end do
   end subroutine list_planes

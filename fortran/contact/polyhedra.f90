@@ -8,9 +8,10 @@ module polyhedra
   implicit none
   private
   public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
-            mark_faces, faces_across, largest_warp, find_normals
+            mark_faces, faces_across, find_warp, find_normals
 
   integer(i4), parameter :: lanes = 8       !< vertices processed together; vertex arrays are padded to a multiple
+  integer(i4), parameter :: wide = 4        !< vertices that are marked together: their masks stay in registers
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
   integer(i4), parameter :: kept_size = 128 !< most planes of a body from which distances are kept
 
@@ -42,6 +43,7 @@ module polyhedra
     integer(i4) :: padded                  !< vertices rounded up to full lanes (the last one repeated)
     integer(i4) :: edges                   !< their number, where they are listed, else negative
     integer(i4) :: first_face              !< row of the first face in the face table
+    real(dp) :: warp                       !< largest distance of a face's corners from the face's plane, see `find_warp`
     real(dp), allocatable :: x(:, :)       !< (padded, 3) coordinates, for sweeps over vertices
     real(dp), allocatable :: point(:, :)   !< (4, vertices) coordinates and a zero, for copies of single vertices
     real(dp), allocatable :: plane(:, :)   !< (4, faces) unit outward normal, distance of the plane from the centre
@@ -53,6 +55,7 @@ module polyhedra
     ! Marks of own faces: (faces, words of the other's planes), faces padded to full lanes
     integer(i8), allocatable :: touched(:, :)   !< planes that some corner touches
     integer(i8), allocatable :: crossed(:, :)   !< planes in `touched` that not all corners are beyond
+    integer(i8), allocatable :: exceeded(:, :)  !< planes that some corner is beyond
     integer(i8), allocatable :: above(:, :)     !< planes that all corners touch, so the face is not within them
     logical, allocatable :: outside(:)          !< all corners are beyond one plane
   end type polyhedron
@@ -70,8 +73,8 @@ contains
     allocate (body%x(padded, 3), body%point(4, padded), body%plane(4, faces))
     allocate (body%touching(padded, words), body%beyond(padded, words), body%reached(words))
     allocate (body%distance(padded, min(faces, kept_size)))
-    allocate (body%touched(padded_faces, words), body%crossed(padded_faces, words), body%above(padded_faces, words))
-    allocate (body%outside(faces))
+    allocate (body%touched(padded_faces, words), body%crossed(padded_faces, words), body%exceeded(padded_faces, words))
+    allocate (body%above(padded_faces, words), body%outside(faces))
   end subroutine reserve_polyhedron
 
   !> Copies primitive `row` of the tables; coordinates relative to `centre`.
@@ -155,26 +158,30 @@ contains
     integer(i8), intent(inout) :: touching(padded), beyond(padded)
     integer(i8), intent(out) :: reached, all_beyond
     real(dp), intent(inout) :: kept(stride, (planes - 1)*step + 1)
-    integer(i8) :: bit
+    integer(i8) :: bit, near(wide), far(wide)
     real(dp) :: distance
-    integer(i4) :: i, k
-    touching = 0
-    beyond = 0
-    bit = 1
-    do i = 1, planes
-      do k = 1, padded
-        distance = plane(1, i)*x(k, 1) + (plane(2, i)*x(k, 2) + (plane(3, i)*x(k, 3) - plane(4, i)))
-        kept(k, (i - 1)*step + 1) = distance
-        touching(k) = ior(touching(k), merge(bit, 0_i8, distance > -tolerance))
-        beyond(k) = ior(beyond(k), merge(bit, 0_i8, distance > tolerance))
-      end do
-      bit = shiftl(bit, 1)
-    end do
+    integer(i4) :: first, i, k
     reached = 0
     all_beyond = not(0_i8)
-    do k = 1, padded
-      reached = ior(reached, touching(k))
-      all_beyond = iand(all_beyond, beyond(k))
+    do first = 0, padded - 1, wide
+      near = 0
+      far = 0
+      bit = 1
+      !GCC$ unroll 1
+      do i = 1, planes
+        !$omp simd simdlen(wide) private(distance)
+        do k = 1, wide
+          distance = plane(1, i)*x(first + k, 1) + (plane(2, i)*x(first + k, 2) + (plane(3, i)*x(first + k, 3) - plane(4, i)))
+          kept(first + k, (i - 1)*step + 1) = distance
+          near(k) = ior(near(k), iand(bit, merge(-1_i8, 0_i8, distance > -tolerance)))
+          far(k) = ior(far(k), iand(bit, merge(-1_i8, 0_i8, distance > tolerance)))
+        end do
+        bit = shiftl(bit, 1)
+      end do
+      touching(first + 1:first + wide) = near
+      beyond(first + 1:first + wide) = far
+      reached = ior(reached, iany(near))
+      all_beyond = iand(all_beyond, iall(far))
     end do
   end subroutine mark_word
 
@@ -187,30 +194,34 @@ contains
     body%outside(1:body%faces) = .false.
     do word = 1, (planes + word_bits - 1)/word_bits
       call mark_faces_word(body%faces, size(body%touched, 1), corner_ptr, corner_count, corner, body%touching(:, word), &
-                           body%beyond(:, word), body%touched(:, word), body%crossed(:, word), body%above(:, word), &
-                           body%outside)
+                           body%beyond(:, word), body%touched(:, word), body%crossed(:, word), body%exceeded(:, word), &
+                           body%above(:, word), body%outside)
     end do
   end subroutine mark_faces
 
   pure subroutine mark_faces_word(faces, padded, corner_ptr, corner_count, corner, touching, beyond, touched, crossed, &
-                                  above, outside)
+                                  exceeded, above, outside)
     integer(i4), intent(in) :: faces, padded, corner_ptr(faces), corner_count(faces), corner(0:*)
     integer(i8), intent(in) :: touching(0:*), beyond(0:*)
-    integer(i8), intent(inout) :: touched(padded), crossed(padded), above(padded)
+    integer(i8), intent(inout) :: touched(padded), crossed(padded), exceeded(padded), above(padded)
     logical, intent(inout) :: outside(faces)
     integer(i4) :: face, k
-    integer(i8) :: some, all, low
+    integer(i8) :: some, any, all, low
     do face = 1, faces
       some = 0
+      any = 0
       all = not(0_i8)
       low = not(0_i8)
+      !GCC$ unroll 1
       do k = corner_ptr(face), corner_ptr(face) + corner_count(face) - 1
         some = ior(some, touching(corner(k)))
+        any = ior(any, beyond(corner(k)))
         all = iand(all, beyond(corner(k)))
         low = iand(low, touching(corner(k)))
       end do
       above(face) = low
       touched(face) = some
+      exceeded(face) = any
       crossed(face) = iand(some, not(all))
       outside(face) = outside(face) .or. all /= 0
     end do
@@ -218,22 +229,25 @@ contains
     crossed(faces + 1:) = 0
   end subroutine mark_faces_word
 
-  !> Largest distance of a face's corners from the face's plane.  Faces of deforming bodies may be slightly warped.
+  !> Finds the largest distance of a face's corners from the face's plane.  Faces of deforming bodies may be slightly warped.
   !> A plane goes through its face's first corner, orthogonal to the normal there or to the mean one, so the fourth corner decides
   !> for quadrilaterals.
-  pure real(dp) function largest_warp(body, corner_ptr, corner_count, corner) result(largest)
-    type(polyhedron), intent(in) :: body
+  pure subroutine find_warp(body, corner_ptr, corner_count, corner)
+    type(polyhedron), intent(inout) :: body
     integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces; local vertex numbers
+    real(dp) :: largest
     integer(i4) :: face, k, at
     largest = 0
     do face = 1, body%faces
+      !GCC$ unroll 1
       do k = corner_ptr(face) + 3, corner_ptr(face) + corner_count(face) - 1
         at = corner(k) + 1
         largest = max(largest, abs(body%plane(1, face)*body%point(1, at) + body%plane(2, face)*body%point(2, at) &
                                    + body%plane(3, face)*body%point(3, at) - body%plane(4, face)))
       end do
     end do
-  end function largest_warp
+    body%warp = largest
+  end subroutine find_warp
 
   !> Bits of the faces of one word that cross the plane whose bit in `crossed` has the number `place`, counted from 0.
   pure integer(i8) function faces_across(faces, crossed, place) result(mask)

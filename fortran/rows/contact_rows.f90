@@ -9,7 +9,7 @@ module contact_rows
   use row_norms, only: weighted
   implicit none
   private
-  public :: contact_family, open_family, limits_reached, at_limit, bounces, is_struck, waits_for_impact
+  public :: contact_family, open_family, take_material, limits_reached, at_limit, bounces, is_struck, waits_for_impact
 
   real(dp), parameter :: at_limit = 1e-8_dp   !< of the cohesive force: nearer to a limit, reactions count as at the limit
 
@@ -30,9 +30,17 @@ module contact_rows
 
 contains
 
-  !> Makes law data of a contact from its material and geometry.
+  !> Makes the law of an open contact.
   pure subroutine prepare_open(self, row)
     class(open_family), intent(in) :: self
+    type(prepared_row), intent(inout) :: row
+
+    call take_material(row)
+    call prepare_block(row%w, row%law(l_friction), row%law(l_cohesion), row%block)
+  end subroutine prepare_open
+
+  !> Takes law data of a contact from its material and geometry.
+  pure subroutine take_material(row)
     type(prepared_row), intent(inout) :: row
 
     associate (con => row%constraints, i => row%constraint, mat => row%materials, m => row%material, law => row%law)
@@ -44,8 +52,7 @@ contains
       law(l_restitution) = mat%restitution(m)
       law(l_cohesion) = con%cohesion(i)*con%area(i)
     end associate
-    call prepare_block(row%w, row%law(l_friction), row%law(l_cohesion), row%block)
-  end subroutine prepare_open
+  end subroutine take_material
 
   !> Makes the law of a contact and its reduced free velocity.
   !>

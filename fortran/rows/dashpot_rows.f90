@@ -3,16 +3,16 @@ module dashpot_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_contact, row_open
   use contact_iterations, only: status_solved, status_failed
-  use contact_rows, only: open_family, limits_reached, at_limit
-  use diagonal_block, only: block_size
+  use contact_rows, only: take_material, limits_reached, at_limit
+  use diagonal_block, only: block_size, prepare_block
   use row_block, only: law_size, row_options, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
-  use row_family_base, only: prepared_row, measure_nothing
+  use row_family_base, only: row_family, prepared_row, measure_nothing
   implicit none
   private
   public :: dashpot_family, penalty_block
 
   !> R_N = f(gap) - d U_N, not negative without cohesion; Coulomb friction.
-  type, extends(open_family) :: dashpot_family
+  type, extends(row_family) :: dashpot_family
   contains
     procedure :: prepare => prepare_dashpot
     procedure, nopass :: solve => solve_dashpot, measure => measure_nothing, taken_by_newton => as_rigid, ends => dashpot_ends
@@ -24,8 +24,11 @@ contains
     class(dashpot_family), intent(in) :: self
     type(prepared_row), intent(inout) :: row
 
-    call self%open_family%prepare(row)
-    if (row%dynamic /= 0 .and. row%law(l_gap) > 0.0_dp .and. .not. row%law(l_cohesion) > 0.0_dp) row%kind = row_open
+    call take_material(row)   ! but no block: springs and dashpots need W alone, and there are many of them
+    if (row%dynamic /= 0 .and. row%law(l_gap) > 0.0_dp .and. .not. row%law(l_cohesion) > 0.0_dp) then
+      row%kind = row_open
+      call prepare_block(row%w, row%law(l_friction), row%law(l_cohesion), row%block)
+    end if
   end subroutine prepare_dashpot
 
   integer(i4) function solve_dashpot(w, block, law, normal_v, options, b, r) result(status)
@@ -46,12 +49,13 @@ contains
   end function solve_dashpot
 
   !> Turns a contact into a Signorini-Coulomb one for the Newton solver.
-  pure subroutine as_rigid(normal_v, half_step, step, kind, law)
-    real(dp), intent(in) :: normal_v, half_step, step
+  pure subroutine as_rigid(normal_v, half_step, step, w, kind, law, block)
+    real(dp), intent(in) :: normal_v, half_step, step, w(3,3)
     integer(i4), intent(inout) :: kind
-    real(dp), intent(inout) :: law(law_size)
+    real(dp), intent(inout) :: law(law_size), block(block_size)
 
     kind = row_contact
+    call prepare_block(w, law(l_friction), law(l_cohesion), block)
     if (half_step < step) then
       law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
     else

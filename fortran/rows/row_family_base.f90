@@ -142,11 +142,11 @@ contains
     type(prepared_row), intent(inout) :: row
   end subroutine keeps_what_is_given
 
-  !> Replaces kind and law of a row by those that the Newton solver takes; by default they stay.
-  pure subroutine as_it_is_assembled(normal_v, half_step, step, kind, law)
-    real(dp), intent(in) :: normal_v, half_step, step
+  !> Replaces kind, law and block of a row by those that the Newton solver takes; by default they stay.
+  pure subroutine as_it_is_assembled(normal_v, half_step, step, w, kind, law, block)
+    real(dp), intent(in) :: normal_v, half_step, step, w(3,3)   !< w: W_aa
     integer(i4), intent(inout) :: kind
-    real(dp), intent(inout) :: law(law_size)
+    real(dp), intent(inout) :: law(law_size), block(block_size)
   end subroutine as_it_is_assembled
 
   !> Computes a row of Newton's linear system  x (W dR) + y dR = rhs  at U, R (docs/solvers.md, Projected quasi-Newton solver).

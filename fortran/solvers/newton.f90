@@ -104,7 +104,7 @@ contains
     if (status /= table_open) return
     status = 3
     associate (rows => it%loc%rows)
-      call soften_contacts(n, half_step, step, rows%V, rows%kind, rows%law, failed)
+      call soften_contacts(n, half_step, step, rows%V, rows%diagonal, rows%kind, rows%law, rows%block, failed)
       if (failed >= 0) return
       if (it%asked%averaged == 0) it%direct = any_snaps_back(n, rows%kind, rows%law, rows%diagonal)
       status = blocks_wanted

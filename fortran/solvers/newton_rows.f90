@@ -14,11 +14,11 @@ contains
 
   !> Replaces laws by those that the iteration takes: spring-dashpot contacts become Signorini-Coulomb ones; `failed` is the last row
   !> without a linearisation, or -1.
-  subroutine soften_contacts(n, half_step, step, v, kind, law, failed)
+  subroutine soften_contacts(n, half_step, step, v, diagonal, kind, law, block, failed)
     integer(i4), intent(in) :: n
-    real(dp), intent(in) :: half_step, step, v(3,0:*)
+    real(dp), intent(in) :: half_step, step, v(3,0:*), diagonal(3,3,0:*)
     integer(i4), intent(inout) :: kind(0:*)
-    real(dp), intent(inout) :: law(law_size,0:*)
+    real(dp), intent(inout) :: law(law_size,0:*), block(block_size,0:*)
     integer(i4), intent(out) :: failed
     class(row_family), pointer :: family
     integer :: a
@@ -27,7 +27,7 @@ contains
     do a = 0, n - 1
       family => family_of(kind(a))
       if (.not. family%newton) failed = a
-      call family%taken_by_newton(v(3,a), half_step, step, kind(a), law(:,a))
+      call family%taken_by_newton(v(3,a), half_step, step, diagonal(:,:,a), kind(a), law(:,a), block(:,a))
     end do
   end subroutine soften_contacts
 

@@ -42,7 +42,8 @@ contains
 
     failed = -1
     call open_local(handles, loc, status)
-    if (status == table_open) call soften_contacts(n, half_step, step, loc%rows%v, loc%rows%kind, loc%rows%law, failed)
+    if (status == table_open) call soften_contacts(n, half_step, step, loc%rows%v, loc%rows%diagonal, loc%rows%kind, loc%rows%law, &
+                                                   loc%rows%block, failed)
   end subroutine soften_rows
 
   !> Linearises C(U, R) = 0 at the present U and R of listed rows.

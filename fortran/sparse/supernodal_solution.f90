@@ -14,6 +14,7 @@ module supernodal_solution
   public :: solve_columns, solve_vector
 
   integer, parameter :: lanes = 16              !< right-hand sides solved together
+  integer, parameter :: many = 64               !< trees from which each is the work of one thread
 
 contains
 
@@ -171,14 +172,16 @@ contains
     real(dp), intent(inout) :: columns(0:n-1,0:m-1)
     integer(i4), intent(out) :: status
     type(cholesky) :: factor
-    integer(i4) :: t, g, groups
+    integer(i4) :: t, g, groups, trees
 
     call open_table(handle, factor, status)
     if (status /= table_open) return
     groups = (used + lanes - 1)/lanes
-    ! groups inside, so that the panels of a tree stay in the cache
-    !$omp parallel do collapse(2) schedule(static) if(pays(size(factor%value), 2*groups))
-    do t = 0, size(factor%tree) - 2
+    trees = size(factor%tree) - 1
+    ! Groups inside, so that the panels of a tree stay in the cache.  Bodies with more rows have more columns, so threads take
+    ! trees one by one; few trees are shared by groups
+    !$omp parallel do collapse(2) schedule(dynamic, merge(max(groups, 1), 1, trees > many)) if(pays(size(factor%value), 2*groups))
+    do t = 0, trees - 1
       do g = 0, groups - 1
         call solve_group(factor, factor%tree(t), factor%tree(t+1) - 1, n, min(lanes, used - lanes*g), columns(0,lanes*g))
       end do
@@ -204,6 +207,7 @@ contains
         end do
         y(m+1:,i) = 0
       end do
+      if (all(y == 0)) return  ! the other bodies' columns
       do s = from, to
         if (all(y(:,first(s):first(s+1)-1) == 0)) cycle  ! most rows of right-hand sides are zero
         wide = first(s+1) - first(s)
@@ -213,7 +217,7 @@ contains
       end do
       do s = to, from, -1
         if (all(y(:,first(s):first(s+1)-1) == 0)) then
-          if (all(y(:,row(row_ptr(s):row_ptr(s+1)-1)) == 0)) cycle  ! a tree, or most of it, without right-hand sides
+          if (all(y(:,row(row_ptr(s):row_ptr(s+1)-1)) == 0)) cycle  ! most of a tree without right-hand sides
         end if
         wide = first(s+1) - first(s)
         below = row_ptr(s+1) - row_ptr(s)

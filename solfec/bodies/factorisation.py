@@ -129,7 +129,7 @@ class Cholesky(Record):
         head = head.astype(np.int32)
         owner = np.repeat(np.arange(len(columns), dtype=np.int32), columns)
         target = _places(pattern, first, row_ptr, row, head, owner, order)
-        source = np.argsort(target, kind="stable")
+        source = np.argsort(target)  # places differ
         waiting, following, reached = np.zeros((3, len(first)), np.int32)
         target = target[source]
         numbers = {
@@ -198,16 +198,19 @@ def _trees(first: np.ndarray, row_ptr: np.ndarray, row: np.ndarray) -> np.ndarra
 def _places(pattern: LowerPattern, first, row_ptr, row, head, owner, order) -> np.ndarray:
     """Return the places of a matrix's entries in panels."""
     size, place = pattern.size, np.empty(pattern.size, np.int32)  # four bytes: there are more entries than anything else
-    place[order] = np.arange(size)
-    one, two = place[pattern.indices], place[pattern.columns]
+    place[order] = np.arange(size, dtype=np.int32)
+    one, two = place[pattern.indices], np.repeat(place, np.diff(pattern.indptr))
     column, line = np.minimum(one, two), np.maximum(one, two)
     panel = owner[column]
     first = first.astype(np.int32)
     wide, within, across = np.diff(first)[panel], line - first[panel], column - first[panel]
+    places = head[panel] + within + wide * across
+    lower = np.flatnonzero(within >= wide)  # in rows below the panel
+    panel, wide, across = panel[lower], wide[lower], across[lower]
     listed = np.repeat(np.arange(len(first) - 1), np.diff(row_ptr)) * size + row
-    below = np.searchsorted(listed, panel.astype(np.int64) * size + line).astype(np.int32) - row_ptr.astype(np.int32)[panel]
-    tiles = TILE * (-(-(wide**2) // TILE) + wide * (below // TILE) + across) + below % TILE
-    return head[panel] + np.where(within < wide, within + wide * across, tiles)
+    below = np.searchsorted(listed, panel.astype(np.int64) * size + line[lower]).astype(np.int32) - row_ptr.astype(np.int32)[panel]
+    places[lower] = head[panel] + TILE * (-(-(wide**2) // TILE) + wide * (below // TILE) + across) + below % TILE
+    return places
 
 
 def _aligned(length: int) -> np.ndarray:
