@@ -124,6 +124,18 @@ def test_a_function_of_an_effort_gets_coordinate_rate_and_time_of_mid_step():
     assert np.allclose(seen, [(0.25e-3, 0.5, 0.5e-3), (0.75e-3, 0.5, 1.5e-3)], atol=1e-12)
 
 
+@pytest.mark.parametrize("kind, member", [("RATE", "speed"), ("POSITION", "travel"), ("EFFORT", "thrust")])
+def test_data_of_a_motor_come_first_in_the_calls_of_its_function(kind, member):
+    """One function drives motors of many joints, each with its own data."""
+    seen = []
+    solfec, bulk = model()
+    joint = s.SLIDER(brick(solfec, bulk), None, (0, 0, 0), (1, 0, 0))
+    s.MOTOR(joint, kind, lambda factor, name, *present: seen.append((name, len(present))) or factor * present[-1], data=(2.0, "left"))
+    s.RUN(solfec, s.AUTO_SOLVER(1e-10), 0.1)
+    assert set(seen) == {("left", 3 if kind == "EFFORT" else 1)}
+    assert getattr(joint, member) == pytest.approx(0.2, rel=2e-2)  # 2 t at the end, or in the middle of the last step
+
+
 def test_pseudo_rigid_bodies_turn_on_hinges_as_their_rotation_does():
     solfec, bulk = model(1e-4)
     soft = s.BULK_MATERIAL(solfec, young=1e8, poisson=0.3, density=1000.0)
