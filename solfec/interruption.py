@@ -9,6 +9,7 @@ import threading
 from contextlib import suppress
 from functools import cache
 
+AGAIN = 0.1  # seconds after which the process gets a signal again
 NAMES_OF_SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "TERM", signal.SIGHUP: "HUP"}
 
 
@@ -18,10 +19,18 @@ class Interruption:
     Python calls its handlers only between kernels.  So that a second Ctrl-C ends a kernel that takes minutes, the first signal restores
     the system's default action, the end of the process.  At Python's prompt or in a notebook, where variables
     would be lost, a second Ctrl-C interrupts the step after the kernel instead.
+
+    Attributes
+    ----------
+    signal : int or None
+        The signal that has come.  Its exception is raised at the end of the `with` block, unless another one is on its way.
+    closed : bool
+        Whether a loop over the steps was left, so that no exception reaches the user any more: the process gets the signal again.
     """
 
     def __init__(self):
         self.signal: int | None = None
+        self.closed = False
         self._previous = {}
 
     def __enter__(self):
@@ -33,20 +42,25 @@ class Interruption:
                 end_at_second(signal.SIGINT)
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, kind, *exception):
         for number, handler in self._previous.items():
             signal.signal(number, handler)
+        if self.signal is not None and self.closed:
+            threading.Timer(AGAIN, signal.pthread_kill, (threading.main_thread().ident, self.signal)).start()
+        elif kind is None:
+            self._honour()
 
     def _request(self, number, frame):
         if self.signal is not None:  # a second signal: at once
-            raise KeyboardInterrupt
+            self.signal = number
+            self._honour()
         self.signal = number
         if number == signal.SIGINT and sys.stderr is not None and sys.stderr.isatty():
             with suppress(OSError, RuntimeError):  # a signal may come during other output
                 print("\nthe step is being finished; Ctrl-C once more ends at once", file=sys.stderr)
 
-    def honour(self) -> None:
-        """Raise the exception of the signal, after the frame is written."""
+    def _honour(self) -> None:
+        """Raise the exception of the signal, if one has come."""
         if self.signal == signal.SIGINT:
             raise KeyboardInterrupt
         if self.signal is not None:

@@ -478,13 +478,13 @@ class Simulation:
                 try:
                     yield domain.time
                 except GeneratorExit:
-                    running = False
+                    running, interruption.closed = False, True
                 if every_step and running:
                     course.take()
             if written != domain.step_number:
                 self._write()
             course.end()
-            interruption.signal = course.signal
+            interruption.signal = course.signal or interruption.signal
             if course.signal is not None and self.verbose == "ON":
                 progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[course.signal]}")
             progress.end(domain, course.statistics)
@@ -493,7 +493,6 @@ class Simulation:
                 notes = end_notes.told(course.notes if self.spreading.on else end_notes.found(domain), domain.step)
                 for text in filter(None, (*notes, domain.shares.told())):
                     progress.note(text)
-            interruption.honour()
 
     @contextmanager
     def _course_dropped(self) -> Iterator[None]:

@@ -62,7 +62,9 @@ class SpreadFrame:
             acted[rows] = True
         for side in ("master", "slave"):  # also of constraints that other processes count
             acted[model.constraints.view(side)[: model.constraints.user_count]] = True
-        return packed_alone(model, model.bodies.view("id")[acted[:-1] & part.mine])
+        ids, acted = model.bodies.view("id"), acted[:-1]
+        acted |= np.isin(ids, np.concatenate(self._world.gathered(ids[acted & ~part.moving])))  # process 0 has all obstacles, but few constraints
+        return packed_alone(model, ids[acted & part.mine])
 
     def _domain_of(self, known: list, margin: float | None):
         """Return a model without contacts, with the bodies on which loads and constraints of the user act."""

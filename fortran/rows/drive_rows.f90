@@ -35,7 +35,7 @@ contains
   pure subroutine prepare_drive(self, row)
     class(drive_family), intent(in) :: self
     type(prepared_row), intent(inout) :: row
-    real(dp) :: arm, rate, effort, friction, stiffness, damping, rest, restitution, reach, mean, curve, start, touch
+    real(dp) :: arm, rate, effort, friction, stiffness, damping, rest, restitution, reach, mean, start, span, across, touch
 
     associate (con => row%constraints, i => row%constraint)
       arm = 1.0_dp
@@ -65,10 +65,12 @@ contains
       end select
       row%law(l_lower) = -huge(1.0_dp)
       row%law(l_upper) = huge(1.0_dp)
-      call start_of_step(self, row, rate, curve, start)
+      call start_of_step(self, row, rate, start, span, across)
       touch = row%epsilon/arm
-      if (con%gap(i) <= con%limits(1,i) + touch) row%law(l_lower) = arm*(restitution*max(-start, 0.0_dp) - curve)
-      if (con%gap(i) >= con%limits(2,i) - touch) row%law(l_upper) = arm*(-restitution*max(start, 0.0_dp) - curve)
+      if (con%gap(i) <= con%limits(1,i) + touch) &
+        row%law(l_lower) = arm*velocity_for(restitution*max(-start, 0.0_dp), 0.5_dp*row%step, span, across)
+      if (con%gap(i) >= con%limits(2,i) - touch) &
+        row%law(l_upper) = arm*velocity_for(-restitution*max(start, 0.0_dp), 0.5_dp*row%step, span, across)
       row%law(l_length) = merge(0.5_dp, 1.0_dp, row%dynamic /= 0)*row%step*size_of(row%law, row%w(3,3))
     end associate
   end subroutine prepare_drive
@@ -89,26 +91,47 @@ contains
     end associate
   end function rate_towards
 
-  !> Computes the rate of the coordinate at the start of the step, and the curvature term of a span's path.
-  !> With x the span at mid-step, |x| = q, a velocity V has the rate V.(x - h/2 V)/|x - h/2 V| before mid-step, and V.n + h/2 |V|^2/q after it.
-  !> A limit holds the rate at the end of the step, which conserves the energy of a body that swings on a rope.
-  pure subroutine start_of_step(self, row, rate, curve, start)
+  !> Computes the rate of the coordinate at the start of the step; of a span also its length at mid-step (0: no span) and the squared speed
+  !> across it.  With x the span at mid-step a velocity V has the rate V.(x - h/2 V)/|x - h/2 V| at the start.
+  pure subroutine start_of_step(self, row, rate, start, span, across)
     class(drive_family), intent(in) :: self
     type(prepared_row), intent(in) :: row
     real(dp), intent(in) :: rate
-    real(dp), intent(out) :: curve, start
+    real(dp), intent(out) :: start, span, across
     real(dp) :: bend, before
 
     associate (con => row%constraints, i => row%constraint, v => row%v)
-      curve = 0.0_dp
       start = rate
+      span = 0.0_dp
+      across = 0.0_dp
       if (self%frame /= frame_between_points .or. row%dynamic == 0 .or. .not. con%gap(i) > 0.0_dp) return
+      span = con%gap(i)
       bend = 0.5_dp*row%step*dot_product(v, v)
-      before = sqrt(max(con%gap(i)**2 - row%step*(con%gap(i)*v(3) - 0.5_dp*bend), tiny(1.0_dp)))
-      curve = bend/con%gap(i)
-      start = (con%gap(i)*v(3) - bend)/before
+      before = sqrt(max(span**2 - row%step*(span*v(3) - 0.5_dp*bend), tiny(1.0_dp)))
+      start = (span*v(3) - bend)/before
+      across = v(1)**2 + v(2)**2
     end associate
   end subroutine start_of_step
+
+  !> Returns the velocity along the row with which the coordinate has a rate after half a step of `time`.
+  !>
+  !> A span of length q, with the velocity u along it and w across, has the rate (u (q + t u) + t w^2)/|(q + t u, t w)| then.  A limit holds this
+  !> rate, which conserves the energy of a body that swings on a rope; and of one that rebounds along it, whose rate is u all the time.
+  pure real(dp) function velocity_for(rate, time, span, across) result(u)
+    real(dp), intent(in) :: rate, time, span, across
+    integer, parameter :: newton_steps = 5
+    real(dp) :: along, length
+    integer :: k
+
+    u = rate
+    if (.not. span > 0.0_dp .or. .not. across > 0.0_dp) return
+    do k = 1, newton_steps
+      along = span + time*u
+      length = sqrt(along**2 + time**2*across)
+      u = u - (u*along + time*across - rate*length)/max(span + 2.0_dp*time*u - rate*time*along/length, 0.1_dp*span)
+      u = max(u, min(rate, 0.0_dp) - 0.5_dp*span/time)   ! there is none for a body that turns by more than a radian in the step
+    end do
+  end function velocity_for
 
   !> Size of the velocities that the law prescribes.
   pure function size_of(law, w) result(velocity)

@@ -158,8 +158,8 @@ def with_data(function, data: tuple):
     if not data:
         return function
 
-    def call(q, u, time, step):
-        return function(*data, q, u, time, step)
+    def call(*arguments):  # four of loads; of motors one or three
+        return function(*data, *arguments)
 
     return call
 

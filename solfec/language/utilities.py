@@ -117,6 +117,8 @@ def HERE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> bool:
     simulation = simulation_of(solfec)
     if not isinstance(object, (BODY, CONSTRAINT)):
         raise BadType(f"'object' must be a BODY or CONSTRAINT object, not {checks.kind_of(object)}")
+    if object._simulation is not simulation:
+        raise BadValue("'object' belongs to another SOLFEC object")
     return simulation.owner(object._id, isinstance(object, CONSTRAINT)) == communicator.world().rank
 
 
@@ -325,10 +327,10 @@ def CONTACT_OPTIONS(
     simulation = simulation_of(solfec)
     settings = simulation.domain.settings
     manifold = simulation.domain.manifold_contacts
-    settings.asked_margin = 0.0 if margin is None else checks.nonnegative(margin, "margin")
-    settings.patch = manifold if patch is None else checks.switch(patch, "patch")
-    settings.manifold = manifold and settings.patch
-    settings.seams = not manifold if seams is None else checks.switch(seams, "seams")
+    asked = 0.0 if margin is None else checks.nonnegative(margin, "margin")
+    patch = manifold if patch is None else checks.switch(patch, "patch")
+    seams = not manifold if seams is None else checks.switch(seams, "seams")
+    settings.asked_margin, settings.patch, settings.manifold, settings.seams = asked, patch, manifold and patch, seams
     settings.widen(simulation.domain.surface_materials.reaches)
 
 

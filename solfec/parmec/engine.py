@@ -84,7 +84,6 @@ class Run:
             while model.control.elapsed[0] < model.control.duration[0] and interruption.signal is None and not self._stopped():
                 self._advance()
             self._keep()
-        interruption.honour()
 
     def _keep(self) -> None:
         """Store the present state."""

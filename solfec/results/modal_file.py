@@ -16,7 +16,7 @@ FORMAT = "solfec modes"
 
 def write(file: str, base: ReducedBase, fingerprint: np.ndarray) -> None:
     """Store modes and the fingerprint of their matrices; an old file is replaced once the new one is complete."""
-    unfinished = file + ".new"
+    unfinished = f"{file}.{os.getpid()}.new"  # several processes of an input write the same modes at the same time
     try:
         with suppress(FileNotFoundError):
             os.unlink(unfinished)

@@ -50,8 +50,9 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
     restore(reader, domain, number)
     if not settings.surface_rows(domain).keys() <= stored[1]["surface materials"].keys():  # the input has materials that the run had not
         domain.constraints.renew_materials(domain.surface_materials)
-    wanted = settings.merged(*stored, now)
-    checks.point_loads(wanted["point loads"])
+    for one in stored:
+        checks.point_loads(one["point loads"])
+    wanted = settings.continued(*stored, now)
     nodes = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("node_count").tolist()))
     checks.pressures(wanted.get("pressures", ()), nodes)
     settings.apply(domain, wanted, functions, solver)

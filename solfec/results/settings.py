@@ -8,6 +8,7 @@ has edited the input, and the input's hold.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, fields
 
 import numpy as np
@@ -154,6 +155,35 @@ def merged(first, last, now):
         value = merged(first.get(key, ABSENT), last.get(key, ABSENT), now.get(key, ABSENT))
         if value is not ABSENT:
             result[key] = value
+    return result
+
+
+def continued(first: dict, last: dict, now: dict) -> dict:
+    """Return the settings with which a run goes on: those of its last frame, but what the input changes as against the first one.
+
+    Loads have no identifiers, and come and go with bodies and by callbacks: each is known by its body, and by its place among the loads of the body.
+    """
+    every = [one | {"point loads": _by_body(_rows(one["point loads"])), "pressures": _by_body(one.get("pressures", ()))} for one in (first, last, now)]
+    result = merged(*every)
+    for name in ("point loads", "pressures"):
+        loads, keys = result[name], every[1][name] | every[2][name]
+        result[name] = [loads[key] for key in keys if key in loads]
+    result["point loads"] = {name: [load[name] for load in result["point loads"]] for name in last["point loads"]}
+    return result
+
+
+def _rows(columns: dict[str, list]) -> list[dict]:
+    """Return the rows of columns."""
+    return [dict(zip(columns, values)) for values in zip(*columns.values())]
+
+
+def _by_body(loads) -> dict[tuple[int, int], dict]:
+    """Return loads by their bodies, and their places among the loads of these."""
+    count, result = Counter(), {}
+    for load in loads:
+        body = load["body"]
+        result[body, count[body]] = load
+        count[body] += 1
     return result
 
 

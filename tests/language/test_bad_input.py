@@ -127,6 +127,7 @@ CASES = [
     ("member of a stale body", "gone.conf", ValueError, "does not exist"),
     ("stale body deleted again", "DELETE(solfec, gone)", ValueError, "does not exist"),
     ("deletion of a shape", "DELETE(solfec, ball)", TypeError, "'object' must be a BODY or CONSTRAINT object, not SPHERE"),
+    ("process of a body of another model", "HERE(other, body)", ValueError, "another SOLFEC object"),
     ("deletion from another model", "DELETE(other, body)", ValueError, "another SOLFEC object"),
     ("fixed point outside of the body", "FIX_POINT(body, (5, 0, 0))", ValueError, "lies outside of the shape of body 1 (used)"),
     ("fixed point of nothing", "FIX_POINT(None, (0, 0, 0))", TypeError, "'body' must be a BODY object, not None"),

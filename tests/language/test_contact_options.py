@@ -59,6 +59,12 @@ def test_wrong_options_are_named(run, options, words):
     assert outcome.status == 1 and "CONTACT_OPTIONS" in outcome.err and words in outcome.err and "input.py:10" in outcome.err
 
 
+def test_a_refused_command_changes_no_option(good):
+    """In a notebook the run goes on after the error, and would have other contacts."""
+    text = BLOCK.replace("RUN(", "try: CONTACT_OPTIONS(solfec, 0.0, 'ON', seams=1)\n    except TypeError: pass\n    RUN(")
+    assert good(text.format(options="patch = 'OFF'", gap=0.0, duration=0.01, aware=None)).split()[2] == "1"
+
+
 def test_sparsification_may_treat_both_bodies_alike(good):
     text = BLOCK.replace("RUN(", "CONTACT_SPARSIFY(solfec, 0.01, symmetric = 'ON')\n    RUN(")
     assert good(text.format(options="patch = 'ON'", gap=0.0, duration=0.01, aware=None)).split()[2] == "4"

@@ -78,8 +78,43 @@ def test_stop_file_ends_the_run_normally_and_is_used_up(tmp_path):
     assert results.open(str(tmp_path / "out/endless")).times[-1] == pytest.approx(float(out.split()[-1]))
 
 
+LEFT = """
+import os, signal, time
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/endless')
+solfec.verbose = 'OFF'
+BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(solfec))
+if {step}:
+    solfec.after_motion(lambda bodies, time, step: os.kill(os.getpid(), {number}) if time > 0.0095 else None)
+for now in solfec.steps(AUTO_SOLVER(), 1.0):
+    if now > 0.0095:
+        if not {step}:
+            os.kill(os.getpid(), {number})
+        break
+deadline = time.monotonic() + 20
+while time.monotonic() < deadline:
+    time.sleep(0.01)
+print('went on')
+"""
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("step", [True, False])
+def test_a_signal_in_the_last_step_of_a_loop_that_is_left_ends_the_input(tmp_path, step, number, status):
+    """The loop is over and cannot raise; a scheduler's TERM or a Ctrl-C must not be lost with it."""
+    process = run_in_shell(tmp_path, "", LEFT.format(step=step, number=int(number)))
+    assert process.returncode == status and process.stdout == process.stderr == ""
+    assert results.open(str(tmp_path / "out/endless")).times[-1] == pytest.approx(0.01)
+
+
+def test_two_terms_have_the_status_of_one(tmp_path):
+    twice = "import os\ndef twice(*arguments):\n    for k in (1, 2):\n        os.kill(os.getpid(), 15)\n"
+    process = run_in_shell(tmp_path, "", twice + SHORT.replace("RUN(", "solfec.after_motion(twice)\nRUN("))
+    assert process.returncode == 143 and process.stderr == ""
+
+
 def test_term_before_a_run_gives_its_status(tmp_path):
-    (tmp_path / "input.py").write_text("import time\nprint('ready', flush=True)\ntime.sleep(30)\n")
+    """The input sleeps in naps: Python looks for signals before a system call, and one that comes just then waits until its end."""
+    (tmp_path / "input.py").write_text("import time\nprint('ready', flush=True)\nfor k in range(3000):\n    time.sleep(0.01)\n")
     process = subprocess.Popen([sys.executable, "-m", "solfec.cli", "input.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     process.terminate()

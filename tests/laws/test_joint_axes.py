@@ -124,6 +124,18 @@ def test_a_function_of_an_effort_gets_coordinate_rate_and_time_of_mid_step():
     assert np.allclose(seen, [(0.25e-3, 0.5, 0.5e-3), (0.75e-3, 0.5, 1.5e-3)], atol=1e-12)
 
 
+@pytest.mark.parametrize("kind, member", [("RATE", "speed"), ("POSITION", "travel"), ("EFFORT", "thrust")])
+def test_data_of_a_motor_come_first_in_the_calls_of_its_function(kind, member):
+    """One function drives motors of many joints, each with its own data."""
+    seen = []
+    solfec, bulk = model()
+    joint = s.SLIDER(brick(solfec, bulk), None, (0, 0, 0), (1, 0, 0))
+    s.MOTOR(joint, kind, lambda factor, name, *present: seen.append((name, len(present))) or factor * present[-1], data=(2.0, "left"))
+    s.RUN(solfec, s.AUTO_SOLVER(1e-10), 0.1)
+    assert set(seen) == {("left", 3 if kind == "EFFORT" else 1)}
+    assert getattr(joint, member) == pytest.approx(0.2, rel=2e-2)  # 2 t at the end, or in the middle of the last step
+
+
 def test_pseudo_rigid_bodies_turn_on_hinges_as_their_rotation_does():
     solfec, bulk = model(1e-4)
     soft = s.BULK_MATERIAL(solfec, young=1e8, poisson=0.3, density=1000.0)
@@ -182,6 +194,29 @@ def energy_error(step, steps, correction="ON"):
 
 def test_a_tight_rope_keeps_the_energy_of_what_swings_on_it():
     assert energy_error(1e-3, 1000) < 1e-6
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("sideways", [0.0, 1.5])
+def test_a_body_rebounds_from_a_rope_with_the_rate_that_restitution_says(restitution, sideways):
+    """Radial speed 2 at rebounds, also of a body that flies past the anchor: energy may neither grow nor be lost."""
+    solfec, bulk = model(1e-3, "OFF")
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((0, 0, 0), 0.05, 1, 1), bulk)
+    s.ROPE(ball, None, (0, 0, 0), (0, 0, 0.01), length=0.11, restitution=restitution)
+    s.INITIAL_VELOCITY(ball, (sideways, 0, -2), (0, 0, 0))
+    before = 0.5 * ball.mass * (4 + sideways**2)
+    rebounds, last = [], np.array(ball.velo[3:6])
+    for _ in solfec.steps(s.AUTO_SOLVER(1e-12), 0.5):
+        velocity = np.array(ball.velo[3:6])
+        if abs(velocity - last).max() > 1e-9:
+            span = np.array(ball.conf[9:12]) - (0, 0, 0.01)
+            earlier = span - 0.5e-3 * (last + velocity)  # at the start of the step
+            rate, rate_before = velocity @ span / np.linalg.norm(span), last @ earlier / np.linalg.norm(earlier)
+            rebounds.append(rate + restitution * rate_before)
+        last = velocity
+    assert rebounds and max(map(abs, rebounds)) < 1e-9
+    kinetic = s.ENERGY(solfec).kinetic / before
+    assert kinetic == pytest.approx(1.0, abs=1e-12) if restitution == 1.0 else kinetic < 1.0
 
 
 def gaps(solfec):

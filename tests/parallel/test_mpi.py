@@ -427,6 +427,20 @@ def test_more_processes_than_bodies(tmp_path):
     assert differences(*map(frames_of, directories)) == []
 
 
+def test_modes_are_stored_by_all_processes_at_once(tmp_path):
+    """Each finds the file behind the command; their unfinished files had one name, and processes deleted those of the others."""
+    needs_mpi()
+    script = """
+solfec = SOLFEC ('DYNAMIC', 1E-3)
+body = BODY (solfec, 'FINITE_ELEMENT', BOX ((0, 0, 0), (2, 1, 1), divisions = (2, 1, 1)), BULK_MATERIAL (solfec))
+for n in range (20):
+  made = MODAL_ANALYSIS (body, 8, 'modes%d' % n)
+  assert MODAL_ANALYSIS (path = 'modes%d' % n) == made
+"""
+    run(3, tmp_path, script)
+    assert len(list(tmp_path.glob("modes*"))) == 20
+
+
 def test_serial_runs_load_no_mpi(tmp_path):
     (tmp_path / "input.py").write_text(HEAP + "RUN (solfec, solver, 0.004)\nimport sys; assert not any ('mpi4py' in name for name in sys.modules)")
     run_serially(tmp_path, (tmp_path / "input.py").read_text())

@@ -127,6 +127,30 @@ def test_a_spread_run_is_continued(tmp_path, how):
     assert [name for name in differing if name.startswith(("frames/bod", "frames/con", "frames/vel"))] == [], differing
 
 
+def test_joints_to_obstacles_keep_them_in_frames_and_in_continued_runs(tmp_path):
+    """Process 0 writes the obstacle, but only the process of the ball has its hinge; the frame named the body that came next."""
+    needs_mpi()
+    script = BOX + """
+solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/hinge')
+solfec.spread = 'ON'
+bulk = BULK_MATERIAL (solfec, density = 1E3)
+floor = BODY (solfec, 'OBSTACLE', box ((-1,-1,-1), (9,2,0.5)), bulk)
+for n in range (4):
+  if n * NCPU () // 4 == RANK ():
+    ball = BODY (solfec, 'RIGID', SPHERE ((2*n, 0, 0), 0.3, 1, 1), bulk)
+    INITIAL_VELOCITY (ball, (0, 0, 0), (0, 0, 1))
+    if n == 3: HINGE (ball, floor, (2*n, 0, 0), (0, 0, 1), spring = 50.0)
+""" + sweeps(100) + "RUN (solfec, solver, DURATION)\n"
+    directories = [tmp_path / name for name in ("one", "parts")]
+    for directory in directories:
+        directory.mkdir()
+    run_serially(directories[0], script.replace("DURATION", "0.02"))
+    run(2, directories[1], script.replace("DURATION", "0.01"))
+    run(2, directories[1], script.replace("DURATION", "0.02"), "-c")
+    one, parts = map(data, directories)
+    assert differences(one, parts) == []
+
+
 WALL = BOX + """
 solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/wall', contacts = 'MANIFOLD')
 solfec.spread = 'ON'

@@ -149,6 +149,31 @@ def test_an_edited_interval_and_step_count_from_the_junction_on(fall):
         assert run.steps["step_number"][-1] == 8 + 24
 
 
+LOADED = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
+solfec.verbose = 'OFF'
+stone = BULK_MATERIAL(solfec, density=1000.0)
+balls = [BODY(solfec, 'RIGID', SPHERE((k, 0, 0), 0.1, 1, 1), stone) for k in range(3)]
+FORCE(balls[0], 'SPATIAL', balls[0].center, (0, 1, 0), 1)
+FORCE(balls[1], 'SPATIAL', balls[1].center, (0, 1, 0), {more})
+def change():
+    if abs(solfec.time - 0.01) < 1e-9:
+        DELETE(solfec, balls[0])
+        FORCE(balls[2], 'SPATIAL', balls[2].center, (0, 1, 0), 5)
+CALLBACK(solfec, 1E-3, (), change)
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), {duration})
+print(*('%.6f' % (ball.velo[4] * ball.mass) for ball in balls[1:]))
+"""
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_an_edited_force_counts_for_its_body_whatever_forces_came_and_went(fall, added):
+    """Impulses; one force went with its body, and a callback put another one, so places in the list of all forces tell nothing."""
+    text = LOADED if added else LOADED.replace("        FORCE(balls[2]", "        0 and FORCE(balls[2]")
+    fall(0.05, more=2, text=text)
+    assert fall(0.1, "-c", more=4, text=text) == "0.300000 %.6f\n" % (0.45 * added)
+
+
 def test_an_edited_motion_counts(fall):
     moved = "SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), TIME_SERIES([0, {0}, 1, {0}])); SET_VELOCITY(ball, (0, 0, 0), (0, 1, 0), {0})"
     fall(0.008, more=moved.format(1))
