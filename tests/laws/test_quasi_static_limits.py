@@ -1,4 +1,4 @@
-"""Limits of joints and springs in quasi-statics: a load beyond them leaves a body at the limit, whatever the step and the solver."""
+"""Springs, and limits of joints and springs, in quasi-statics: bodies come to rest where the laws say, whatever the step and the solver."""
 
 from __future__ import annotations
 
@@ -67,6 +67,17 @@ def test_a_weight_hangs_at_the_limit_of_what_holds_it(name, solver, step):
     accuracy = 1e-4 if solver == "PENALTY" else 1e-8  # whose sweeps of joints end at a change of 1E-4
     assert way == pytest.approx(0.15, abs=accuracy)
     assert force == pytest.approx(10, rel=accuracy)
+
+
+@pytest.mark.parametrize("law", ["EXPLICIT", "IMPLICIT"])
+@pytest.mark.parametrize("function", [[-1, 100, 1, -100], lambda stroke, velocity: -100 * stroke], ids=["curve", "function"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_weight_comes_to_rest_on_a_spring_that_is_stiff_for_the_step(solver, function, law):
+    solfec, anchor, ball = model(0.5)  # with an explicit force each step would make the distance from equilibrium 24 times as large
+    row = s.PUT_SPRING(ball, (0, 0, 0), anchor, (0, 0, 1), function, (-1e9, 1e9), (0, 0, 1), law=law)
+    s.RUN(solfec, SOLVERS[solver](), 10)
+    assert ball.conf[11] == pytest.approx(-0.1, abs=1e-6)
+    assert row.R[2] == pytest.approx(10, rel=1e-5)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
