@@ -202,7 +202,7 @@ class Domain:
             self._impacts = False
         if self.joint_impacts and self.dynamic and elsewhere.strikes_joints(0 < self.constraints.user_count < self.constraints.n):
             joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
-        if self.joint_correction and self.dynamic and elsewhere.matters(self.constraints.user_count > 0):
+        if self.joint_correction and elsewhere.matters(self.constraints.user_count > 0):
             self.uncorrected.note(self.constraints, self.bodies)
             joint_correction.correct(self.constraints, self.bodies, self._gaps, self.time, self.epsilon, elsewhere)
 

@@ -106,7 +106,7 @@ MUTANTS = [
     *_of(
         "fortran/rows/dashpot_rows.f90", (JOINTS, SYSTEMS),
         ("spring-dashpot: damping of the wrong sign", "r(3) = (force - 0.5_dp*dashpot*(bn + normal_v))/", "r(3) = (force + 0.5_dp*dashpot*(bn + normal_v))/"),
-        ("spring-dashpot: gap at the end of the step", "-(law(l_gap) + 0.25_dp*step*(bn - normal_v))", "-(law(l_gap) + 0.5_dp*step*(bn - normal_v))"),
+        ("spring-dashpot: gap at the end of the step", "reach = merge(0.25_dp, 1.0_dp, half_step < step)*step", "reach = merge(0.5_dp, 1.0_dp, half_step < step)*step"),
         ("spring-dashpot: friction beyond the disc", "    limit = law(l_friction)*abs(r(3))\n", "    limit = 2.0_dp*law(l_friction)*abs(r(3))\n"),
         ("spring-dashpot: contacts pull", "    if (.not. cohesive .and. r(3) < 0.0_dp) then", "    if (.not. cohesive .and. r(3) < -1e30_dp) then"),
         ("spring-dashpot: an index of sticking", "r(2) = -(w(1,1)*t(2) - w(2,1)*t(1))/det", "r(2) = -(w(2,2)*t(2) - w(2,1)*t(1))/det"),

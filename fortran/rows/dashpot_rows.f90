@@ -11,6 +11,8 @@ module dashpot_rows
   private
   public :: dashpot_family, penalty_block
 
+  integer, parameter :: bound = 60   !< of iterations for a force in quasi-statics, which seldom exceed ten
+
   !> R_N = f(gap) - d U_N, not negative without cohesion; Coulomb friction.
   type, extends(row_family) :: dashpot_family
   contains
@@ -40,7 +42,7 @@ contains
 
     status = status_solved
     found = r
-    call penalty_block(.true., w, law, law(l_cohesion) > 0.0_dp, options%step, b, normal_v, found, lost, regular)
+    call penalty_block(.true., w, law, law(l_cohesion) > 0.0_dp, options%step, options%half_step, b, normal_v, found, lost, regular)
     if (regular .and. all(abs(found) <= huge(1.0_dp))) then
       r = found
     else
@@ -70,24 +72,25 @@ contains
   end function dashpot_ends
 
   !> Solves a spring-dashpot contact with its diagonal block only (docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
-  pure subroutine penalty_block(implicit_law, w, law, cohesive, step, b, normal_v, r, lost, regular)
-    logical, intent(in) :: implicit_law      !< the normal force follows from the gap at t+h/2 and the mean velocity
+  pure subroutine penalty_block(implicit_law, w, law, cohesive, step, half_step, b, normal_v, r, lost, regular)
+    logical, intent(in) :: implicit_law      !< from the mean gap and velocity of the step (`settled_force`)
     real(dp), intent(in) :: w(3,3)
     real(dp), intent(in) :: law(law_size)
     logical, intent(in) :: cohesive
-    real(dp), intent(in) :: step
+    real(dp), intent(in) :: step, half_step  !< h; h/2 (dynamics) or h (quasi-statics) [time]
     real(dp), intent(in) :: b(3)             !< velocity without the contact's own reaction
     real(dp), intent(in) :: normal_v         !< V_N
     real(dp), intent(inout) :: r(3)          !< R of the last step or visit; the new one
     logical, intent(out) :: lost             !< cohesion is lost for good
     logical, intent(out) :: regular          !< false: W_TT is singular, and R_T is not changed
-    real(dp) :: bn, depth, stiffness, dashpot, force, det, limit, length, t(2)
+    real(dp) :: bn, depth, reach, stiffness, dashpot, force, det, limit, length, t(2)
 
     lost = .false.
     regular = .true.
     bn = b(3) + w(3,1)*r(1) + w(3,2)*r(2)
+    reach = merge(0.25_dp, 1.0_dp, half_step < step)*step
     depth = max(-law(l_gap), 0.0_dp)
-    if (implicit_law) depth = max(-(law(l_gap) + 0.25_dp*step*(bn - normal_v)), 0.0_dp)
+    if (implicit_law) depth = max(-(law(l_gap) + reach*(bn - normal_v)), 0.0_dp)
     force = 0.0_dp
     stiffness = 0.0_dp
     if (depth > 0.0_dp) then
@@ -99,8 +102,10 @@ contains
     end if
     dashpot = law(l_dashpot)
     if (dashpot < 0.0_dp) dashpot = 2.0_dp*sqrt(step*stiffness/w(3,3))
-    if (implicit_law) then
-      r(3) = (force - 0.5_dp*dashpot*(bn + normal_v))/(1.0_dp + (0.25_dp*step*stiffness + 0.5_dp*dashpot)*w(3,3))
+    if (implicit_law .and. half_step >= step) then
+      r(3) = settled_force(law, w(3,3), step, dashpot, bn, cohesive)
+    else if (implicit_law) then
+      r(3) = (force - 0.5_dp*dashpot*(bn + normal_v))/(1.0_dp + (reach*stiffness + 0.5_dp*dashpot)*w(3,3))
     else
       r(3) = force - dashpot*normal_v
     end if
@@ -127,4 +132,36 @@ contains
       if (cohesive .and. law(l_friction) > 0.0_dp) lost = .true.  ! frictionless contacts only open
     end if
   end subroutine penalty_block
+
+  !> R_N of a step of quasi-statics: spring and dashpot at the depth x at the end of the step, which may be far from that
+  !> without them.
+  !>
+  !>     R_N = k x^m + d (x - s)/h,   x = f - h W_NN R_N,
+  !>
+  !> with the depths s at the start, not negative without cohesion, so that a dashpot acts in contact only, and f without the
+  !> contact's own reaction.  For m >= 1 Newton's iteration falls to the solution from the depth without the spring.
+  pure real(dp) function settled_force(law, w, step, dashpot, bn, cohesive) result(force)
+    real(dp), intent(in) :: law(law_size)
+    real(dp), intent(in) :: w, step, dashpot, bn
+    logical, intent(in) :: cohesive
+    real(dp) :: start, x, growth, load, change
+    integer :: iteration
+
+    start = -law(l_gap)
+    if (.not. cohesive) start = max(start, 0.0_dp)
+    growth = 1.0_dp/(step*w) + dashpot/step
+    load = -(law(l_gap) + step*bn)/(step*w) + dashpot/step*start
+    x = load/growth
+    force = 0.0_dp
+    if (x > 0.0_dp) then
+      do iteration = 1, bound
+        force = law(l_spring)*x**law(l_power)
+        change = (growth*x + force - load)/(growth + law(l_power)*force/x)
+        x = max(x - change, 0.1_dp*x)
+        if (.not. abs(change) > 4.0_dp*epsilon(x)*x) exit
+      end do
+      force = law(l_spring)*x**law(l_power)
+    end if
+    force = force + dashpot/step*(x - start)
+  end function settled_force
 end module dashpot_rows

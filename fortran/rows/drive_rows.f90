@@ -65,13 +65,19 @@ contains
       end select
       row%law(l_lower) = -huge(1.0_dp)
       row%law(l_upper) = huge(1.0_dp)
-      call start_of_step(self, row, rate, start, span, across)
-      touch = row%epsilon/arm
-      if (con%gap(i) <= con%limits(1,i) + touch) &
-        row%law(l_lower) = arm*velocity_for(restitution*max(-start, 0.0_dp), 0.5_dp*row%step, span, across)
-      if (con%gap(i) >= con%limits(2,i) - touch) &
-        row%law(l_upper) = arm*velocity_for(-restitution*max(start, 0.0_dp), 0.5_dp*row%step, span, across)
+      if (row%dynamic /= 0) then
+        call start_of_step(self, row, rate, start, span, across)
+        touch = row%epsilon/arm
+        if (con%gap(i) <= con%limits(1,i) + touch) &
+          row%law(l_lower) = arm*velocity_for(restitution*max(-start, 0.0_dp), 0.5_dp*row%step, span, across)
+        if (con%gap(i) >= con%limits(2,i) - touch) &
+          row%law(l_upper) = arm*velocity_for(-restitution*max(start, 0.0_dp), 0.5_dp*row%step, span, across)
+      end if
       row%law(l_length) = merge(0.5_dp, 1.0_dp, row%dynamic /= 0)*row%step*size_of(row%law, row%w(3,3))
+      if (row%dynamic == 0) then   ! a step goes any way, but not past a limit; one that is far counts for no round-off
+        if (con%limits(1,i) > -endless) row%law(l_lower) = arm*(con%limits(1,i) - con%gap(i))/row%step
+        if (con%limits(2,i) < endless) row%law(l_upper) = arm*(con%limits(2,i) - con%gap(i))/row%step
+      end if
     end associate
   end subroutine prepare_drive
 

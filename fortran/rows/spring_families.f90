@@ -5,7 +5,7 @@ module spring_families
   use row_block, only: law_size, row_options
   use row_family_base, only: row_family, row_error, carry, normal_line, keep_reaction, measure_nothing
   use row_norms, only: inverse_nn
-  use spring_law, only: window, s_target, s_mean, s_dashpot, s_reach, s_implicit, spring_reaction, spring_error, step_force, stopped
+  use spring_law, only: window, s_mean, s_dashpot, s_reach, s_implicit, spring_reaction, spring_error, step_force, find_stop
   implicit none
   private
   public :: spring_family, held_family
@@ -47,11 +47,13 @@ contains
   pure subroutine linearise_spring(w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
-    real(dp) :: force, slope
+    real(dp) :: force, slope, target
     integer :: piece
+    logical :: held
 
-    if (stopped(law, u(3) - w(3,3)*r(3))) then
-      call normal_line(1.0_dp, 0.0_dp, law(s_target) - u(3), r, x, y, rhs)
+    call find_stop(w(3,3), block(1:2*window), law, u(3) - w(3,3)*r(3), held, target)
+    if (held) then
+      call normal_line(1.0_dp, 0.0_dp, target - u(3), r, x, y, rhs)
     else
       call step_force(block(1:2*window), law, u(3), force, slope, piece)
       slope = law(s_reach)*slope - law(s_mean)*law(s_dashpot)

@@ -5,13 +5,13 @@ module spring_law
   private
   public :: window
   public :: s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
-  public :: spring_reaction, spring_error, spring_line, step_force, stopped
+  public :: spring_reaction, spring_error, spring_line, step_force, find_stop
 
   !> Law data of a spring, in dynamics and in quasi-statics.
   integer, parameter :: s_stroke = 1         !< s at which constraints are evaluated: at mid step; at the start
   integer, parameter :: s_lower = 2, s_upper = 3   !< strokes at the stops
   integer, parameter :: s_dashpot = 4
-  integer, parameter :: s_target = 5         !< velocity that stops the stroke: -V_N; 0
+  integer, parameter :: s_target = 5         !< velocity that stops the stroke: -V_N; 0 (find_stop)
   integer, parameter :: s_mean = 6           !< weight of U_N in the velocity of the step: 1/2; 1
   integer, parameter :: s_reach = 7          !< stroke made from U_N - target: h/4; h
   integer, parameter :: s_implicit = 8       !< 1: force at the mean stroke and velocity of the step, 0: see spring_reaction
@@ -22,18 +22,28 @@ module spring_law
 
 contains
 
-  !> R_N of a spring whose velocity without its own reaction is b.  Explicit: f(s, b).  Implicit: f at the mean stroke
-  !> and the mean velocity of the step, both of which depend on R_N; the explicit value if there is no solution.
+  !> R_N of a spring whose velocity without its own reaction is b.
   pure function spring_reaction(w, knots, law, b) result(r)
     real(dp), intent(in) :: w                !< W_NN
     real(dp), intent(in) :: knots(2*window), law(8), b
+    real(dp) :: r, target
+    logical :: held
+
+    call find_stop(w, knots, law, b, held, target)
+    if (held) then
+      r = (target - b)/w
+    else
+      r = curve_reaction(w, knots, law, b)
+    end if
+  end function spring_reaction
+
+  !> R_N without stops.  Explicit: f(s, b).  Implicit: f at the mean stroke and the mean velocity of the step, both of which
+  !> depend on R_N; the explicit value if there is no solution.
+  pure function curve_reaction(w, knots, law, b) result(r)
+    real(dp), intent(in) :: w, knots(2*window), law(8), b
     real(dp) :: r, explicit, force, slope, derivative
     integer :: iteration, piece, last
 
-    if (stopped(law, b)) then
-      r = (law(s_target) - b)/w
-      return
-    end if
     call evaluate(knots, law, law(s_stroke), b, explicit, slope, piece)
     r = explicit
     if (law(s_implicit) == 0.0_dp) return
@@ -47,18 +57,20 @@ contains
       r = r + (force - r)/derivative
     end do
     r = explicit
-  end function spring_reaction
+  end function curve_reaction
 
   !> Error of a spring in its law, as a velocity.
   pure function spring_error(w, knots, law, u, r) result(error)
     real(dp), intent(in) :: w                !< W_NN
     real(dp), intent(in) :: knots(2*window), law(8)
     real(dp), intent(in) :: u, r             !< U_N, R_N
-    real(dp) :: error, force, slope
+    real(dp) :: error, force, slope, target
     integer :: piece
+    logical :: held
 
-    if (stopped(law, u - w*r)) then
-      error = u - law(s_target)
+    call find_stop(w, knots, law, u - w*r, held, target)
+    if (held) then
+      error = u - target
     else
       if (law(s_implicit) == 0.0_dp) then
         call evaluate(knots, law, law(s_stroke), u - w*r, force, slope, piece)
@@ -81,9 +93,8 @@ contains
 
     constant = 0.0_dp
     slope = 0.0_dp
-    target = law(s_target)
     free = u - w*r
-    held = stopped(law, free)
+    call find_stop(w, knots, law, free, held, target)
     if (held) return
     if (law(s_implicit) /= 0.0_dp) then
       call step_force(knots, law, u, force, by_stroke, piece)
@@ -97,11 +108,23 @@ contains
     end if
   end subroutine spring_line
 
-  !> Whether the stroke is beyond a limit and going further.
-  pure logical function stopped(law, b)
-    real(dp), intent(in) :: law(8), b
-    stopped = (law(s_stroke) < law(s_lower) .and. b < 0.0_dp) .or. (law(s_stroke) > law(s_upper) .and. b > 0.0_dp)
-  end function stopped
+  !> Finds whether a stop holds the spring, whose velocity without its own reaction is b, and at what velocity.  In dynamics
+  !> a stroke beyond a limit goes no further.  In quasi-statics, where a step goes any way, it does not pass the limit.
+  pure subroutine find_stop(w, knots, law, b, held, target)
+    real(dp), intent(in) :: w, knots(2*window), law(8), b
+    logical, intent(out) :: held
+    real(dp), intent(out) :: target
+    real(dp) :: stroke
+
+    target = law(s_target)
+    if (law(s_mean) < 1.0_dp) then
+      held = (law(s_stroke) < law(s_lower) .and. b < 0.0_dp) .or. (law(s_stroke) > law(s_upper) .and. b > 0.0_dp)
+    else
+      stroke = law(s_stroke) + law(s_reach)*(b + w*curve_reaction(w, knots, law, b))
+      held = stroke < law(s_lower) .or. stroke > law(s_upper)
+      if (held) target = (merge(law(s_lower), law(s_upper), stroke < law(s_lower)) - law(s_stroke))/law(s_reach)
+    end if
+  end subroutine find_stop
 
   !> Force and slope of the curve at the mean stroke and velocity of a step that ends with U_N = u.
   pure subroutine step_force(knots, law, u, force, slope, piece)

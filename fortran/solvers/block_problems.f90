@@ -84,8 +84,8 @@ contains
     integer :: k
 
     do k = 1, n
-      call penalty_block(implicit_law(k) /= 0, w(:,:,k), law(:,k), law(l_cohesion,k) > 0.0_dp, step(k), b(:,k), v(3,k), &
-                         r(:,k), broken, regular)
+      call penalty_block(implicit_law(k) /= 0, w(:,:,k), law(:,k), law(l_cohesion,k) > 0.0_dp, step(k), 0.5_dp*step(k), &
+                         b(:,k), v(3,k), r(:,k), broken, regular)
       lost(k) = merge(1, 0, broken)
     end do
   end subroutine penalty_problems

@@ -25,15 +25,15 @@ contains
   !>   contacts      number of contacts, which are the first rows
   !>   other_laws    bit k is set if contacts of kind k have a law that springs and dashpots do not replace
   !>   implicit_law  1: IMPLICIT, 0: EXPLICIT variant
-  !>   step          h [time]
+  !>   step, half_step   h; h/2 (dynamics) or h (quasi-statics) [time]
   !>   exact         out: 1 if no contact has a residual, since all are open without reactions or have the law SPRING_DASHPOT
   !>   failed        out: a row that failed, or -1
   !>   status        0 done; `other_law` of row `failed`: nothing is done; `singular_block`: tangential block of row `failed` (its old R_T stays);
   !>                 `table_unknown`
-  subroutine penalty_contacts(local, contacts, other_laws, implicit_law, step, exact, failed, status)
+  subroutine penalty_contacts(local, contacts, other_laws, implicit_law, step, half_step, exact, failed, status)
     integer(i8), intent(in) :: local(6), other_laws
     integer(i4), intent(in) :: contacts, implicit_law
-    real(dp), intent(in) :: step
+    real(dp), intent(in) :: step, half_step
     integer(i4), intent(out) :: exact, failed, status
     type(local_tables) :: loc
     integer(i4) :: a
@@ -51,7 +51,8 @@ contains
         status = other_law
         return
       end if
-      call react(contacts, implicit_law /= 0, step, rows%law, rows%diagonal, rows%B, rows%V, rows%R, rows%U, rows%lost, failed)
+      call react(contacts, implicit_law /= 0, step, half_step, rows%law, rows%diagonal, rows%B, rows%V, rows%R, rows%U, rows%lost, &
+                 failed)
       rows%merit(0:contacts-1) = 0.0_dp
       rows%residual(0:contacts-1) = 0.0_dp
       if (failed >= 0) status = singular_block
@@ -63,10 +64,10 @@ contains
   end subroutine penalty_contacts
 
   !> Computes reactions and velocities (penalty_contacts); in arrays of explicit shape a contact's part is no copy.
-  subroutine react(contacts, implicit_law, step, law, diagonal, b, v, r, u, lost, failed)
+  subroutine react(contacts, implicit_law, step, half_step, law, diagonal, b, v, r, u, lost, failed)
     integer(i4), intent(in) :: contacts
     logical, intent(in) :: implicit_law
-    real(dp), intent(in) :: step, law(8,0:*), diagonal(3,3,0:*), b(3,0:*), v(3,0:*)
+    real(dp), intent(in) :: step, half_step, law(8,0:*), diagonal(3,3,0:*), b(3,0:*), v(3,0:*)
     real(dp), intent(inout) :: r(3,0:*), u(3,0:*)
     integer(i4), intent(inout) :: lost(0:*), failed
     logical :: broken, regular
@@ -75,13 +76,13 @@ contains
     !$omp parallel do if (pays(contacts, 50)) schedule(static) private(broken, regular) reduction(max: failed)
     do a = 0, contacts - 1
       lost(a) = 0
-      if (law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then
-        r(:,a) = 0.0_dp   ! spring and dashpot act in contact only
+      if (half_step < step .and. law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then
+        r(:,a) = 0.0_dp   ! spring and dashpot act in contact only; a step of quasi-statics may close the gap
         u(:,a) = b(:,a)
         cycle
       end if
-      call penalty_block(implicit_law, diagonal(:,:,a), law(:,a), law(l_cohesion,a) > 0.0_dp, step, b(:,a), v(3,a), r(:,a), &
-                         broken, regular)
+      call penalty_block(implicit_law, diagonal(:,:,a), law(:,a), law(l_cohesion,a) > 0.0_dp, step, half_step, b(:,a), v(3,a), &
+                         r(:,a), broken, regular)
       lost(a) = merge(1, 0, broken)
       u(:,a) = b(:,a) + matmul(diagonal(:,:,a), r(:,a))
       if (.not. regular) failed = max(failed, a)

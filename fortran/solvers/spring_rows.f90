@@ -15,7 +15,7 @@ contains
 
   !> Fills law and curve window of spring rows (docs/language-objects.md, PUT_SPRING).
   !>
-  !> Reads of constraints limits (strokes at the stops), gap (stroke), dashpot, implicit (1: implicit law) and curve (-1: a Python
+  !> Reads of constraints limits (strokes at the stops), gap (stroke), dashpot, implicit (1: implicit law; in dynamics) and curve (-1: a Python
   !> function); all curves; of rows order and V.  Writes of rows kind (held_row if a Python function gives the force), law and
   !> block (spring_law); the window fills the first 14 places of block.
   !>
@@ -57,12 +57,13 @@ contains
         law(s_target) = 0.0_dp
         law(s_mean) = 1.0_dp
         law(s_reach) = step
+        law(s_implicit) = 1.0_dp   ! a step of quasi-statics may be long: explicit forces would throw bodies about
         if (dynamic /= 0) then
           law(s_target) = -loc%rows%V(3,a)
           law(s_mean) = 0.5_dp
           law(s_reach) = 0.25_dp*step
+          law(s_implicit) = real(con%implicit(i), dp)
         end if
-        law(s_implicit) = real(con%implicit(i), dp)
       end associate
       if (c < 0) then
         loc%rows%kind(a) = held_row

@@ -5,7 +5,7 @@
 * Surface materials are gap-aware within this margin, unless the user set a distance.
 * Sparsification compares contacts of the same two bodies only, and treats both bodies alike.
 * Faces along which convexes of a body are glued do not belong to the surface.
-* In dynamics joints are corrected after every step (constraints/joint_correction.py).
+* Joints are corrected after every step (constraints/joint_correction.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WITHIN_MARGIN = sys.float_info.min  # a distance `gap_aware` that means the marg
 def choose(domain) -> None:
     """Set a domain without bodies to contacts = 'MANIFOLD'."""
     domain.manifold_contacts = True
-    domain.joint_correction = domain.dynamic
+    domain.joint_correction = True
     settings = domain.settings
     settings.manifold = settings.patch = settings.symmetric = True
     settings.seams = False

@@ -195,9 +195,8 @@ class SOLFEC(Model):
         "'ON': the first step of a joint whose points move stops them; 'OFF': their velocity changes its sign in every step, as in Solfec-1.0.",
     )
     joint_correction = _switch(
-        "joint_correction", "'ON': every dynamic step ends with a correction that closes gaps of joints; 'OFF' (default): their points drift apart slowly.",
-        dynamic=True, refused="dynamics; quasi-static supports are met exactly",
-    )  # fmt: skip
+        "joint_correction", "'ON': every step ends with a correction that closes gaps of joints; 'OFF' (default): their points drift apart slowly.",
+    )
 
     @property
     def sleeping(self) -> str | float | tuple[float, int]:

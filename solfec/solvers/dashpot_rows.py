@@ -13,6 +13,7 @@ from ..kinds import Cone
 from .local_dynamics import LocalDynamics, RowKind
 
 GAP, SPRING, DASHPOT, POWER, FRICTION, COHESION = 0, 1, 2, 3, 4, 6  # places in the law data of a contact
+ITERATIONS, ACCURACY = 60, 1e-15  # of depths in quasi-statics
 
 
 class DashpotRows:
@@ -69,6 +70,13 @@ class DashpotRows:
 
     def _lines(self) -> tuple[np.ndarray, np.ndarray]:
         """Return p and g of the law at the present U and R (docs/materials.md, SPRING_DASHPOT)."""
+        without, value, slope = self._mean_forces() if self.local.dynamic else self._settled_forces()
+        # the line through (without, value) as one of U_N = without + w R_N
+        share = 1.0 + slope * self.local.rows.diagonal[2, 2, self.rows]
+        return (value - slope * without) / share, slope / share
+
+    def _mean_forces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return velocities without own normal reactions, forces, and slopes of forces over them, in dynamics."""
         rows, here, step = self.local.rows, self.rows, self.local.step
         law, w, v = rows.law[:, here], rows.diagonal[2, 2, here], rows.V[2, here]
         u = rows.U[2, here]
@@ -84,7 +92,35 @@ class DashpotRows:
         # without a dashpot an open spring keeps its slope, so that the solver can close it
         linear = ~deep & (law[POWER] == 1.0) & (dashpot == 0.0)
         value = np.where(linear, law[SPRING] * depth / (1.0 + hold * w), value)
-        slope = -np.where(deep | linear, hold, 0.5 * dashpot) / (1.0 + hold * w)
-        # the line through (without, value) as one of U_N = without + w R_N
-        share = 1.0 + slope * w
-        return (value - slope * without) / share, slope / share
+        return without, value, -np.where(deep | linear, hold, 0.5 * dashpot) / (1.0 + hold * w)
+
+    def _settled_forces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what `_mean_forces` does in quasi-statics: at the depths at the end of the step (settled_force of dashpot_rows.f90)."""
+        rows, here, step = self.local.rows, self.rows, self.local.step
+        law, w = rows.law[:, here], rows.diagonal[2, 2, here]
+        spring, power, linear = law[SPRING], law[POWER], law[POWER] == 1.0
+        without = rows.U[2, here] - w * rows.R[2, here]
+        free = -(law[GAP] + step * without)
+        critical = 2.0 * np.sqrt(step * np.where(linear, spring, spring * power * _power(free, power - 1.0)) / w)
+        dashpot = np.where(law[DASHPOT] < 0.0, critical, law[DASHPOT])
+        start, growth = np.maximum(-law[GAP], 0.0), 1.0 / (step * w) + dashpot / step
+        load = free / (step * w) + dashpot / step * start
+        depth = load / growth
+        for _ in range(ITERATIONS):
+            force = spring * _power(depth, power)
+            deep = np.where(depth > 0.0, depth, 1.0)
+            change = np.where(depth > 0.0, (growth * depth + force - load) / (growth + power * force / deep), 0.0)
+            depth = np.where(depth > 0.0, np.maximum(depth - change, 0.1 * depth), depth)
+            if not (np.abs(change) > ACCURACY * deep).any():
+                break
+        depth = np.where(linear & (depth <= 0.0), load / (growth + spring), depth)  # an open spring keeps its slope, so that the solver can close it
+        stiffness = np.where(linear, spring, spring * power * _power(depth, power - 1.0))
+        value = np.where(linear, spring * depth, spring * _power(depth, power)) + dashpot / step * (depth - start)
+        hold = step * stiffness + dashpot
+        return without, value, -hold / (1.0 + hold * w)
+
+
+def _power(depth: np.ndarray, power: np.ndarray) -> np.ndarray:
+    """Return powers of depths, zero where there is none."""
+    deep = depth > 0.0
+    return np.where(deep, np.where(deep, depth, 1.0) ** power, 0.0)

@@ -63,7 +63,7 @@ class PenaltySolver(ConstraintSolver):
 
         The residual of the report is that in the laws which other solvers solve: 0 if such contacts have none, else not a number, since it is not known yet.
         """
-        exact, failed, status = _penalty_contacts(local.handles, local.contacts, OWN_LAWS, self.variant == "IMPLICIT", local.step)
+        exact, failed, status = _penalty_contacts(local.handles, local.contacts, OWN_LAWS, self.variant == "IMPLICIT", local.step, local.half_step)
         if status:
             _refuse(local, failed, status)
         return SolverReport(1, 0.0, 0.0, 0.0 if exact else math.nan, "OK", solver="PENALTY")

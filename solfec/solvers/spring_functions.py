@@ -64,10 +64,23 @@ class SpringFunctions:
 
     def _force(self, k: int, row: int, w: float, free: float) -> float:
         """Return R_N of a spring whose velocity without its own reaction is `free` (the laws of spring_law.f90)."""
+        stop = self.stop(k, row, w, free)
+        return self._unstopped(k, self.local.rows.law[:, row].tolist(), w, free) if stop is None else (stop - free) / w
+
+    def stop(self, k: int, row: int, w: float, free: float) -> float | None:
+        """Return the velocity at which a stop holds a spring whose velocity without its own reaction is `free`, or None (find_stop of spring_law.f90)."""
         law = self.local.rows.law[:, row].tolist()
+        stroke = law[STROKE]
+        if law[MEAN] < 1.0:  # dynamics
+            beyond = (stroke < law[LOWER] and free < 0.0) or (stroke > law[UPPER] and free > 0.0)
+            return law[TARGET] if beyond else None
+        end = stroke + law[REACH] * (free + w * self._unstopped(k, law, w, free))
+        limit = min(max(end, law[LOWER]), law[UPPER])
+        return None if end == limit else (limit - stroke) / law[REACH]
+
+    def _unstopped(self, k: int, law: list[float], w: float, free: float) -> float:
+        """Return R_N without stops."""
         stroke, target, function = law[STROKE], law[TARGET], self.functions[k]
-        if (stroke < law[LOWER] and free < 0.0) or (stroke > law[UPPER] and free > 0.0):
-            return (target - free) / w
         explicit = function(stroke, free)
         if not law[IMPLICIT]:
             return explicit

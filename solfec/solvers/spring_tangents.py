@@ -12,7 +12,7 @@ from .. import _kernels
 from ..kinds import DRIVES
 from ..tables import opened
 from .local_dynamics import LocalDynamics, RowKind, mask_of
-from .spring_functions import IMPLICIT, LOWER, MEAN, REACH, STROKE, TARGET, UPPER, SpringFunctions
+from .spring_functions import IMPLICIT, MEAN, REACH, STROKE, TARGET, SpringFunctions
 
 DASHPOT = 3  # place in the law data of a row
 LINK_LENGTH = 3  # the same, of a link
@@ -112,8 +112,9 @@ class SpringTangents:
         share = 1.0 + w * by_velocity  # explicit: f at U - W R, with R in it
         constant[self.called] = np.where(implicit, force - line * u, (force - by_velocity * free) / share)
         slope[self.called] = np.where(implicit, line, by_velocity / share)
-        target[self.called] = law[TARGET]
-        held[self.called] = ((law[STROKE] < law[LOWER]) & (free < 0.0)) | ((law[STROKE] > law[UPPER]) & (free > 0.0))
+        stops = [self.functions.stop(k, int(row), float(w[k]), float(free[k])) for k, row in enumerate(mine)]
+        held[self.called] = [stop is not None for stop in stops]
+        target[self.called] = [stop or 0.0 for stop in stops]
 
 
 def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from law_scenes import Model, Snapshot, check_momentum, check_velocities
 from law_settings import examples, random_block
 
+import solfec as s
 from solfec import _kernels
 from solfec.constraints.table import SurfaceModel
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -114,3 +115,26 @@ def test_steps_of_spring_dashpot_contacts(solver, option, kind):
         if solver == "GS":
             check_velocities(before, model, rows, 1.0, None)
     assert pressed
+
+
+@pytest.mark.parametrize("dashpot", [0.0, 30.0, -1.0])
+@pytest.mark.parametrize("power", [1.0, 1.5])
+@pytest.mark.parametrize("step", [0.05, 0.5])  # free, a ball would fall by 25 mm and by 2.5 m in a step
+@pytest.mark.parametrize("solver", ["PENALTY", "GAUSS_SEIDEL", "AUTO"])
+def test_quasi_static_balls_sink_until_springs_carry_them_whatever_the_step(solver, step, power, dashpot):
+    spring = 1e4 if power == 1.0 else 1e6
+    solfec = s.SOLFEC("QUASI_STATIC", step, contacts="MANIFOLD")
+    solfec.verbose = "OFF"
+    s.GRAVITY(solfec, (0, 0, -10))
+    s.SURFACE_MATERIAL(solfec, model="SPRING_DASHPOT", spring=spring, dashpot=dashpot, friction=0.3, hpow=power)
+    bulk = s.BULK_MATERIAL(solfec)
+    s.BODY(solfec, "OBSTACLE", s.BOX((0, 0, -0.5), (4, 4, 1)), bulk)
+    count = 1 if solver == "PENALTY" else 3  # whose contacts do not know of one another within a step
+    balls = [s.BODY(solfec, "RIGID", s.SPHERE((0, 0, 0.1 + 0.2 * k + 5e-4 * (k + 1)), 0.1, 1, 1), bulk) for k in range(count)]
+    for k, ball in enumerate(balls):
+        s.BODY_CHARS(ball, 1, 1, (0, 0, 0.1 + 0.2 * k + 5e-4 * (k + 1)), (1, 0, 0, 0, 1, 0, 0, 0, 1))
+    solvers = {"PENALTY": s.PENALTY_SOLVER(), "GAUSS_SEIDEL": s.GAUSS_SEIDEL_SOLVER(1e-12, 10000), "AUTO": s.AUTO_SOLVER(1e-10)}
+    s.RUN(solfec, solvers[solver], 100 * step)
+    sunk = np.cumsum([(10.0 * (count - k) / spring) ** (1 / power) for k in range(count)])
+    expected = [0.1 + 0.2 * k - sunk[k] for k in range(count)]
+    assert [ball.conf[11] for ball in balls] == pytest.approx(expected, abs=1e-8)

@@ -1,5 +1,6 @@
-"""SOLFEC.joint_correction closes joints, and keeps momentum, energy and second order."""
+"""SOLFEC.joint_correction closes joints, and keeps momentum, energy and second order; quasi-static bodies hang where they were fixed."""
 
+import math
 import warnings
 
 import numpy as np
@@ -177,13 +178,28 @@ def test_driven_points_are_not_moved_by_the_correction(new):
 
 
 def test_manifold_contacts_switch_it_on(new_model):
-    for analysis, contacts, expected in (("DYNAMIC", "MANIFOLD", "ON"), ("DYNAMIC", "CLASSIC", "OFF"), ("QUASI_STATIC", "MANIFOLD", "OFF")):
+    for analysis, contacts, expected in (("DYNAMIC", "MANIFOLD", "ON"), ("DYNAMIC", "CLASSIC", "OFF"), ("QUASI_STATIC", "MANIFOLD", "ON")):
         assert new_model(analysis, contacts=contacts).joint_correction == expected
 
 
-def test_the_member_is_for_dynamics(new):
-    with pytest.raises(ValueError, match="joint_correction.*dynamics"):
-        new(analysis="QUASI_STATIC")
+@pytest.mark.parametrize("step", [0.1, 0.15])
+def test_a_quasi_static_bar_hangs_from_where_it_was_fixed(new, step):
+    """Two bars, fixed at one end, are turned by their weight and by a force; velocities of joints are exact, but steps turn bodies by large angles."""
+    model = new(step=step, analysis="QUASI_STATIC")
+    s.GRAVITY(model, (0, 0, -10))
+    material = s.BULK_MATERIAL(model, density=1000.0)
+    upper, lower = (s.BODY(model, "RIGID", s.BOX((x, 0, 0), (1, 0.1, 0.1)), material) for x in (0.5, 1.5))
+    s.CONTACT_EXCLUDE_BODIES(upper, lower)
+    s.FIX_POINT(upper, (0, 0, 0))
+    s.HINGE(lower, upper, (1, 0, 0), (0, 1, 0))
+    s.FORCE(lower, "SPATIAL", (2, 0, 0), (1, 0, 0), 60.0)
+    s.RUN(model, s.AUTO_SOLVER(1e-10), 200 * step)
+    ends = np.array([np.add(point, s.DISPLACEMENT(body, point)) for body, point in ((upper, (1, 0, 0)), (lower, (2, 0, 0)))])
+    first, second = math.atan2(60.0, 150.0), math.atan2(60.0, 50.0)  # from the vertical: weights of 100 N, and the force at the end
+    joint = np.array([math.sin(first), 0, -math.cos(first)])
+    expected = np.array([joint, joint + (math.sin(second), 0, -math.cos(second))])
+    assert ends == pytest.approx(expected, abs=1e-6)
+    assert s.DISPLACEMENT(upper, (0, 0, 0)) == pytest.approx((0, 0, 0), abs=1e-9)
 
 
 def test_what_is_left_out_is_told_once(new):
