@@ -124,7 +124,9 @@ contains
     end associate
   end function foremost_face
 
-  !> Row of the contact of the same sphere or ellipsoid with a face above which the place of contact k does not rise, or `nobody`
+  !> Row of the contact of the same sphere or ellipsoid with a face above which the place of contact k does not rise.
+  !>
+  !> `nobody` if there is none.
   pure integer(i4) function carrying_contact(curved, rows, epsilon, k) result(other)
     type(chains), intent(in) :: curved
     type(constraint_table), intent(in) :: rows
