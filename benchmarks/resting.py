@@ -95,7 +95,7 @@ def restore(build, path: Path) -> Domain:
     model = build()
     model.bodies.configurations.view("conf")[...] = stored["conf"]
     model.bodies.triples.view("velo")[...] = stored["velo"]
-    model._inertia_changed = True
+    model.state_changes += 1  # so that inertia and energies follow
     detection.update_geometry(model.geometry, model.bodies, model.epsilon)
     tree, pair, reactions = cKDTree(stored["point"].T), stored["pair"], stored["R"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from .body_rows import BodyRows
 from .parallel.numbering import Digests, Numbers, agreed, mixed
 
-#: Columns that tell bodies apart, of the tables that hold them, and those in which bodies that are told apart by nothing must agree.
+#: Columns that distinguish bodies, by table, and those in which bodies that nothing distinguishes must agree.
 PLACES = {
     "BodyTable": ("kind", "volume", "centre"),
     "VertexTable": ("reference",),

@@ -40,7 +40,7 @@ class SpreadFrame:
         self._rows = rows[rows >= constraints.user_count]
         ids = constraints.id[self._rows]
         told = ids[::EVERY].copy(), ids.size
-        known = world.collected((told, self._special(users), body_packing.pack_constraints(model, users), dict(model.timings)))
+        known = world.collected((told, self._special(), body_packing.pack_constraints(model, users), dict(model.timings)))
         model.timings.update(dict.fromkeys(model.timings, 0.0))
         ids = model.bodies.view("id")
         owned, _ = part.everyone
@@ -54,7 +54,7 @@ class SpreadFrame:
             self.sizes = self._ids.size, sum(one[0][1] for one in known) + users, users
         self._bounds = world.gathered(self._bounds)[0]
 
-    def _special(self, users: np.ndarray) -> body_packing.PackedBodies:
+    def _special(self) -> body_packing.PackedBodies:
         """Return those bodies of this process on which loads or constraints of the user act."""
         model, part = self._part.model, self._part
         loads, acted = model.loads, np.zeros(model.bodies.n + 1, bool)

@@ -6,7 +6,7 @@
 !> then I/m.  The rows of F are columns of the array, so conf(:,1:3) is F^T in the formulas below.
 module pseudo_rigid
   use kinds, only: dp
-  use matrix3, only: multiply, determinant
+  use matrix3, only: multiply
   implicit none
   private
   public :: pseudo_rigid_free_velocity, pseudo_rigid_finish

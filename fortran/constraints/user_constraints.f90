@@ -10,9 +10,9 @@ module user_constraints
     frame_of_joint, frame_across_axes, frame_of_wheels, rack => constraint_rack
   use row_families, only: family_of
   use row_family_base, only: row_family, identity
-  use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
+  use velocity_operator, only: finite_element_kind
   use element_frames, only: rotation_at
-  use matrix3, only: cross, multiply, multiply_transposed
+  use matrix3, only: cross
   use point_places, only: spatial_point, referential_point, turned
   use local_frame, only: frame_of_normal
   use wheels, only: mesh_wheels

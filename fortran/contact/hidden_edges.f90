@@ -126,7 +126,7 @@ contains
 
   !> Row of the contact of the same sphere or ellipsoid with a face above which the place of contact k does not rise.
   !>
-  !> The answer is `nobody` if there is no such contact.
+  !> `nobody` if there is none.
   pure integer(i4) function carrying_contact(curved, rows, epsilon, k) result(other)
     type(chains), intent(in) :: curved
     type(constraint_table), intent(in) :: rows

@@ -109,7 +109,7 @@ contains
   subroutine forces(model, work, shown)
     type(model_tables), intent(inout) :: model
     type(joint_work), intent(inout) :: work
-    logical, intent(in) :: shown                  !< somebody looks at the springs after this step
+    logical, intent(in) :: shown                  !< something reads the springs after this step
 
     call read_loads(model)
     call read_drives(model)
@@ -142,7 +142,7 @@ contains
   subroutine advance(model, step, next, shown)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: step, next            !< lengths of this step and of the next one
-    logical, intent(in) :: shown                  !< somebody looks at the springs after this step
+    logical, intent(in) :: shown                  !< something reads the springs after this step
 
     if (none_between(model)) then
       call springs_and_motion(model, step, 0.5_dp*(step + next), shown)

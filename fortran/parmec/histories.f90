@@ -5,8 +5,7 @@ module histories
   use kind_numbers, only: quantity_time, quantity_position, quantity_displacement, quantity_velocity, quantity_spin, &
                           quantity_force, quantity_torque, quantity_link_length, quantity_link_stroke, quantity_link_total, &
                           quantity_link_elastic, quantity_link_friction, quantity_link_status, quantity_torsion_z, &
-                          quantity_torsion_x, quantity_torsion_angle, quantity_torsion_total, quantity_torsion_elastic, &
-                          quantity_reaction
+                          quantity_torsion_x, quantity_torsion_angle, quantity_torsion_total, quantity_torsion_elastic
   use matrix3, only: cross
   use torsion_springs, only: torsion_axes
   implicit none

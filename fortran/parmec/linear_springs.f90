@@ -4,7 +4,7 @@
 module linear_springs
   use kinds, only: dp, i4
   use curves, only: curve_at, find_by_value, find_segment
-  use kind_numbers, only: link_constant, link_follower, link_planar, link_plane, link_status_undone, yield_elastic, yield_loading, &
+  use kind_numbers, only: link_constant, link_planar, link_plane, link_status_undone, yield_elastic, yield_loading, &
                           yield_unloading
   use matrix3, only: cross
   use state_tables, only: model_tables, link_table

@@ -9,7 +9,7 @@
 module diagonal_block
   use kinds, only: dp, i4
   use contact_iterations, only: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, admissible, &
-    status_solved, status_resolved, status_diverged, status_failed
+    status_solved, status_resolved
   implicit none
   private
   public :: block_size, b_inverse_nn, b_nn, b_friction, b_cohesion, b_schur, b_inverse_det, b_tn, b_nt, b_lambda, b_rho, b_opening

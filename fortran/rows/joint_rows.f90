@@ -41,7 +41,7 @@ contains
   !> together do not displace the points.
   !>
   !> U = -V keeps an error e of velocity for ever, with the other sign in every step, and where bodies of unlike inertia turn in space it
-  !> grows.  Rows of mechanisms damp it: d_k = V_k + U_k-1 (column `reversing`) is 2 e and a smooth term, so d_k - d_k-1 is 4 e but for
+  !> grows.  Rows of mechanisms damp it: d_k = V_k + U_k-1 (column `reversing`) is 2 e and a smooth term, so d_k - d_k-1 is 4 e except for
   !> terms of third order in h, and U = -V + (d_k - d_k-1)/8 halves e.  These terms add up to nothing: points do not drift.
   !> Constraints of Solfec-1.0 keep its law.
   pure function joint_target(row) result(target)

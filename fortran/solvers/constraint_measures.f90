@@ -23,7 +23,7 @@ contains
   !> step, and springs the force of its mean stroke and velocity.  Else the merit of a link uses the elongation at mid step and the
   !> normal velocity alone, as Solfec-1.0 does for Gauss-Seidel, and a spring follows the law of its row.
   !> Rows that drive obstacles (`driving` 1) are measured separately, so that weight or speed of an obstacle does not hide errors of others:
-  !> by B and by the change of velocity that they ask for, since B vanishes where a shaken table turns back.
+  !> by B and by the change of velocity that they prescribe, since B vanishes where a shaken table turns back.
   !> An error within the round-off of the terms of U (`speed`) counts as none: if bodies move together, B itself is round-off, and relative
   !> to it the error would be large even for an exact solution.
   subroutine measure(n, exact, unit, kind, driving, contact, block, law, diagonal, b, speed, reaction, u, half_step, member, &

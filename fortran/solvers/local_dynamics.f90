@@ -13,7 +13,7 @@ module local_dynamics
   use kind_numbers, only: constraint_velodir, constraint_velodir3, &
                           contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
     row_span, joint_start_met
-  use row_block, only: law_size, l_cohesion
+  use row_block, only: l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, prepared_row
   use row_operator, only: operator_of, turning_operator

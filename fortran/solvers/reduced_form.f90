@@ -20,7 +20,7 @@ contains
   !>   least    norm below which velocities count as zero
   !>   present  out: bit k is set if a row is of kind k
   !>   rows, driving   out: rows that do not drive obstacles, and those that do
-  !>   size, driven_size   out: norm of B over the rows of each group, B of rows that drive obstacles with the change that they ask for; if it is
+  !>   size, driven_size   out: norm of B over the rows of each group, B of rows that drive obstacles with the change that they prescribe; if it is
   !>            below `least`, norm of free; 0 if both are; 1 if there are no rows
   !>   status   `table_open` or `table_unknown`
   subroutine survey_rows(local, n, least, present, rows, driving, size, driven_size, status)
@@ -79,7 +79,7 @@ contains
     end function size_of
   end subroutine survey
 
-  !> Makes q and the cones of u = W r + q, r = R + c, with the cohesive forces c of contacts, but for W c (`add_cohesion`); surveys the rows.
+  !> Makes q and the cones of u = W r + q, r = R + c, with the cohesive forces c of contacts, except W c (`add_cohesion`); surveys the rows.
   !>
   !> Reads of rows kind, law, driving, B and free (the law of a row has put its own share of cohesion in free).
   !>

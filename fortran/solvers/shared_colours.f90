@@ -9,10 +9,10 @@ module shared_colours
 
 contains
 
-  !> Colours as many groups as can be coloured before processes tell one another about their bodies.
+  !> Colours as many groups as can be coloured before processes exchange the colours of their bodies.
   !>
   !> A group takes the lowest colour that is free on both of its bodies, after all groups with higher hashes on them.  The owner of
-  !> both bodies knows these groups.  Of a group on bodies of two owners both of them go by what they have told each other, so that they agree.
+  !> both bodies knows these groups.  The two owners of a group on bodies of both choose from what they have exchanged, so that they agree.
   !>
   !>   groups   one, two: (0:groups-1) bodies, -1: none, groups on no body get the first colour; hash: their order, the highest first; sorted: groups in this order
   !>   mine     (0:bodies-1) 1: this process owns the body

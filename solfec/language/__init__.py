@@ -48,7 +48,7 @@ _NAMES = {
 }
 
 COMMANDS = {name: module for module, names in _NAMES.items() for name in names.split()}
-ABOVE = {"hybrid": "solfec.coupling.hybrid", "conversion": "solfec.coupling.conversion"}  # rooms above this one, of which only the table knows: their commands load by name
+ABOVE = {"hybrid": "solfec.coupling.hybrid", "conversion": "solfec.coupling.conversion"}  # modules of floors above: no import, their commands load by name
 NOT_INJECTED = {"CONSTRAINT", "JOINT"}  # in the module, and not among the names an input starts with
 
 

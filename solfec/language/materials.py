@@ -63,8 +63,10 @@ class BULK_MATERIAL(Handle):
         Default 'BULK_MATERIAL_i'.  Re-using a label overwrites the data of that material.
     young, poisson, density : float
         Young's modulus >= 0, Poisson's ratio in [0, 0.5), mass density >= 0.  Old inputs may give rigid bodies a ratio of 0.5.
-    tensile, fracene : float
-        Tensile strength and fracture energy, for fragmentation.
+    tensile : float, optional
+        Tensile strength >= 0 (default: infinity); without effect, since SIMPLIFIED_CRACK has a strength of its own.
+    fracene : float, optional
+        Fracture energy per volume >= 0 (default: infinity), with which BODY.fracturecheck compares.
     fields : list of FIELD or str, optional
         Fields that the model depends on; 'KIRCHHOFF' depends on none.
     """

@@ -318,7 +318,7 @@ class TEST_SOLVER(NEWTON_SOLVER):
     Parameters
     ----------
     meritval, maxiter, maxmatvec, linmaxiter, epsilon, delta, omega
-        See NEWTON_SOLVER, with its defaults.
+        See NEWTON_SOLVER; `maxmatvec`, `delta` and `omega` have other defaults.
     """
 
     __slots__ = ()

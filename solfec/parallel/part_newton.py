@@ -90,7 +90,7 @@ class PartNewton(GatheredSolver):
         if given.gsflag and report.status != "OK":
             rows.R[:, : local.n] = start
             sweeps = GaussSeidelSolver(1.0, given.maxiter, given.meritval, diagepsilon=1e-9, diagmaxiter=100)
-            self._choose_rows(local, 0, None)
+            self._choose_rows(0, None)
             report = self._iterate(local, sweeps)
             fallback, report.iterations, report.solver = report.iterations, iterations, "NEWTON"
         else:

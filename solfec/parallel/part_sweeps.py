@@ -77,7 +77,7 @@ class PartSweeps(ConstraintSolver):
         began = perf_counter()
         self._regard_all(local)
         self._find_rows(local)
-        self._choose_rows(local, 0, self.given)
+        self._choose_rows(0, self.given)
         self.part.model.timings["GSINIT"] += perf_counter() - began
         report = self._iterate(local, self.given)
         self._explain(local, report)
@@ -225,10 +225,10 @@ class PartSweeps(ConstraintSolver):
             self.given.notify(f"GAUSS_SEIDEL_SOLVER: {text}")
         self._stages = None
         local.rows.R[:, : local.n] = reactions
-        self._choose_rows(local, 0, None)
+        self._choose_rows(0, None)
         self._gather(local)
 
-    def _choose_rows(self, local, first_row: int, given: GaussSeidelSolver | None = None) -> None:
+    def _choose_rows(self, first_row: int, given: GaussSeidelSolver | None = None) -> None:
         """Choose the rows to sweep, from the first one on; find those of each colour, and what is exchanged after each of them.
 
         `given` has the variant; None: 'FULL'.
@@ -464,7 +464,7 @@ class PartPenalty(PartSweeps):
         self._find_rows(local)
         self._leave_to_others(local)
         if self.part.linked:
-            self._choose_rows(local, contacts)
+            self._choose_rows(contacts)
             report = self._iterate(local, self.given.bilateral, whole=False)
             report.solver, report.merit = "PENALTY", 0.0
         else:

@@ -18,7 +18,7 @@ from ..tables import ranges
 if TYPE_CHECKING:
     from .part import Part
 
-UNREAD = np.eye(3)[:, :, None]  # diagonal block of rows on copies alone: nobody solves them here, but their laws are made
+UNREAD = np.eye(3)[:, :, None]  # diagonal block of rows on copies alone, which are not solved here, but whose laws are prepared
 
 
 class SharedCompliance:

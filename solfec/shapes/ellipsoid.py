@@ -72,10 +72,6 @@ class Ellipsoid:
         """Symmetric matrix (3, 3) B with support function sqrt(n B n): R D^2 R^T."""
         return (self.rotation * self.radii**2) @ self.rotation.T
 
-    def half_widths(self) -> np.ndarray:
-        """Half the size (3,) of the tight axis-aligned box."""
-        return np.sqrt(np.diag(self.inverse_shape()))
-
 
 def stretched(radii: np.ndarray, rotation: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Semi-axes and directions of the image of an ellipsoid under the linear map `gradient` (3, 3).

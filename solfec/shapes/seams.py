@@ -34,7 +34,7 @@ def hide_seams(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndar
     sizes = np.sqrt((areas**2).sum(1))
     normals, offsets = areas / sizes[:, None], np.array([polygon[0] for polygon in polygons])
     bare = [[polygon] for polygon in polygons]
-    for one, two in _facing(shape, owner, pointers, neighbours, normals):
+    for one, two in _facing(owner, pointers, neighbours, normals):
         for mine, other in ((one, two), (two, one)):
             if np.abs((polygons[other] - offsets[mine]) @ normals[mine]).max() <= epsilon:
                 bare[mine] = bare_parts(bare[mine], polygons[other], normals[mine])
@@ -45,7 +45,7 @@ def hide_seams(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndar
         _put_last(shape, faces, owner, hidden)
 
 
-def _facing(shape, owner, pointers, neighbours, normals) -> np.ndarray:
+def _facing(owner, pointers, neighbours, normals) -> np.ndarray:
     """Return pairs of faces of opposite directions on touching convexes; numbers count all faces of convexes."""
     counts = np.bincount(owner, minlength=len(pointers) - 1)
     first = np.cumsum(counts) - counts

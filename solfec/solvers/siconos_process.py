@@ -41,7 +41,7 @@ class SiconosProcess:
         self._answers, outgoing = os.pipe()
         program = PROGRAM.format(path=PACKAGES, requests=incoming, answers=outgoing)
         # one BLAS thread, so that bits do not depend on the number of threads; a new session, so that an interrupt of
-        # the run does not stop a solution half way; errors of the library go to a file, from which its last words are told
+        # the run does not stop a solution half way; errors of the library go to a file, so that messages can end with its last lines
         self._said = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", program], pass_fds=(incoming, outgoing), start_new_session=True, stderr=self._said,

@@ -46,7 +46,7 @@ class Interface:
 
     def __init__(self, application: Application):
         self.app, self.question, self.answer, self.places = application, None, "", {}
-        self._corner, self._palette, self._sought = None, None, ""
+        self._corner, self._sought = None, ""
         self._opening, self._pointer, self._held = "", None, (False, False)
         self.panels, self._turned, self._cut = Panels(application, self.do), False, None
         self.drag = Drag()

@@ -104,7 +104,7 @@ def test_an_ellipsoid_of_a_pseudo_rigid_body_has_the_axes_of_the_deformed_quadri
 
     other = Model(epsilon=1e-6)
     other.add(twin)
-    half = twin.half_widths()
+    half = np.sqrt(np.diag(twin.inverse_shape()))
     for one in (model, other):
         one.add(box(centre - [1, 1, 3], centre + [1, 1, -0.95 * half[2]]), kind=BodyKind.OBSTACLE)
         one.detect()

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-TANGENTS = (0, 1)
 N = 2
 
 

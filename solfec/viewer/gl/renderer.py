@@ -55,7 +55,7 @@ class Renderer:
         self.planes, self.referential, self.mode, self.range, self.arrow_range = NO_CLIP, np.zeros(0), 0, (0.0, 1.0), (0.0, 1.0)
         self.arrow_scale, self.tubes, self.arrow_mode, self.arrow_sizes = 1.0, 0, 1, 1.0
         self.fade = 1.0
-        self.origin, self.draw_calls, self.targets, self.drawn_into = np.zeros(3), 0, None, None
+        self.origin, self.draw_calls, self.targets = np.zeros(3), 0, None
         self._make_buffers()
         self._make_arrays()
         self.set_colours("viridis")
