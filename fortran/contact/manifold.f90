@@ -43,6 +43,7 @@ module manifold
   type :: manifold_points
     logical :: found
     real(dp) :: normal(3), area
+    real(dp) :: nearest      !< least gap over the shared area
     integer(i4) :: face(2)   !< of either body, counted from 1; 0: none
     integer(i4) :: slots     !< bits of the slots in use
     real(dp) :: point(3,0:3), gap(0:3)
@@ -90,6 +91,7 @@ contains
     logical :: failed, supported, crossed
 
     made%found = .false.
+    made%nearest = reach
     made%point = 0
     made%gap = 0
     if (one%outer == 0 .or. two%outer == 0) return
@@ -115,7 +117,8 @@ contains
 
     call shared_points(one, two, corner_ptr, corner_count, corner, normal, one_face, two_face, touching, reach, sliver, size, &
       spread, work, made, supported)
-    if (supported) return
+    ! bodies that overlap deeper beside the face than over it may overlap less across two edges, as crossed ridges do
+    if (supported .and. (best >= -sliver .or. made%nearest <= best + sliver)) return
     call crossing_edges(one, two, corner_ptr, edge, faces, best, reach, size, made, crossed)
     if (crossed) return
     if (best > touching) then
@@ -347,6 +350,7 @@ contains
 
     made%found = .true.
     made%normal = normal
+    made%nearest = nearest
     made%face = own
     made%area = moments(1)
     made%slots = 0
