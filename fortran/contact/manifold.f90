@@ -6,7 +6,7 @@
 !> direction is that of a contact.  So a body that slides over flush bodies is not stopped at their seams.
 module manifold
   use kinds, only: dp, i4
-  use polyhedra, only: polyhedron
+  use polyhedra, only: polyhedron, edge_numbers
   use matrix3, only: cross
   use polygon_cut, only: cut
   use gjk, only: closest_points
@@ -362,6 +362,8 @@ contains
         one%plane(4,own(1))/dot_product(one%plane(1:3,own(1)), normal)
       do k = 0, 3
         level(k) = height(4) - dot_product(height(1:3), place(:,k))
+        place(:,k) = place(:,k) + (one%plane(4,own(1)) - dot_product(one%plane(1:3,own(1)), place(:,k))) &
+          /dot_product(one%plane(1:3,own(1)), normal)*normal
       end do
     else if (nearest < minval(level) - touching) then
       k = maxloc(matmul(lowest - 0.25_dp*sum(place, 2), direction), 1) - 1
@@ -372,9 +374,7 @@ contains
       if (any([(maxval(abs(place(:,m) - place(:,k))) <= last_places*size, m = 0, k - 1)])) cycle
       made%slots = ibset(made%slots, k)
       made%gap(k) = level(k)
-      ! the plane of the slave's face is half a gap beneath the middle
-      made%point(:,k) = place(:,k) + (dot_product(one%plane(1:3,own(1)), place(:,k)) - one%plane(4,own(1))) &
-        /(-dot_product(one%plane(1:3,own(1)), normal))*normal + 0.5_dp*level(k)*normal
+      made%point(:,k) = place(:,k) + 0.5_dp*level(k)*normal   ! places are on the slave's surface
     end do
   end subroutine set_points
 
@@ -552,7 +552,7 @@ contains
     end do
     count = 0
     do i = 0, body%edges - 1
-      numbers = unpacked(edge(corner_ptr(body%first_face)+i))
+      numbers = edge_numbers(body, edge(corner_ptr(body%first_face)), i)
       if (max(numbers(3), numbers(4)) > body%outer) cycle
       if (any(max(away(:,numbers(3)), away(:,numbers(4))) <= enough)) cycle
       count = count + 1
@@ -567,14 +567,6 @@ contains
       end associate
     end do
   end subroutine near_edges
-
-  !> Ends of an edge, counted from 0, and the faces on either side, from 1.
-  pure function unpacked(code) result(numbers)
-    integer(i4), intent(in) :: code
-    integer(i4) :: numbers(4), k
-
-    numbers = [(iand(shiftr(code, 8*k), 255_i4), k = 0, 3)]
-  end function unpacked
 
   !> Whether the shorter arcs between the normals of two edges cross.
   pure logical function arcs_cross(one, two)

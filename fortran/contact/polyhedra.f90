@@ -8,7 +8,7 @@ module polyhedra
   implicit none
   private
   public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
-            mark_faces, faces_across, find_warp, find_normals
+            mark_faces, faces_across, find_warp, find_normals, edge_numbers
 
   integer(i4), parameter :: lanes = 8       !< vertices processed together; vertex arrays are padded to a multiple
   integer(i4), parameter :: wide = 4        !< vertices that are marked together: their masks stay in registers
@@ -269,6 +269,19 @@ contains
       mask = ior(mask, shiftl(bits(k), iand(lane(k), 63_i8)))
     end do
   end function faces_across
+
+  !> Ends of the edge k = 0, 1, ... of a body, counted from 0, and the faces on either side, from 1; `edge`: see `shape_edges`.
+  pure function edge_numbers(body, edge, k) result(numbers)
+    type(polyhedron), intent(in) :: body
+    integer(i4), intent(in) :: edge(0:*), k
+    integer(i4) :: numbers(4)
+    if (max(body%vertices, body%faces) <= kept_size) then
+      numbers = ibits(edge(k), [0, 8, 16, 24], 8)
+    else
+      numbers(1:2) = ibits(edge(2*k), [0, 16], 16)
+      numbers(3:4) = ibits(edge(2*k + 1), [0, 16], 16)
+    end if
+  end function edge_numbers
 
   !> Computes unit normals of the faces of a primitive, from their first three corners.
   subroutine find_normals(primitive, shapes)

@@ -298,3 +298,17 @@ def test_a_beam_on_springs_rests_crosswise_on_the_ridge_of_another(angle, solver
     beam = s.BODY(model, "RIGID", upper, bulk)
     s.RUN(model, solver(), 0.3)
     assert s.DISPLACEMENT(beam, beam.center) == pytest.approx((0, 0, -beam.mass * 9.81 / 2e5), abs=1e-6)
+
+
+@pytest.mark.parametrize("corners", (128, 130, 1000))
+def test_beams_of_many_corners_lie_crosswise_on_their_ridges(corners):
+    """Edges of bodies of more than 128 corners were not compared: such beams fell through each other."""
+    model, bulk = scene(1e-3, 0.3)
+    arc = np.linspace(-0.25 * pi, 1.25 * pi, corners // 2 - 1)
+    section = np.append(0.1 * np.array([np.cos(arc), np.sin(arc)]), [[0], [-0.1 * sqrt(2)]], axis=1)
+    upper = np.array([(y, x, z + 0.2 * sqrt(2)) for x in (-0.5, 0.5) for y, z in section.T])
+    lower = np.array([(x, y, -z) for x in (-0.5, 0.5) for y, z in section.T])
+    s.BODY(model, "OBSTACLE", s.HULL(lower.ravel().tolist(), 1, 1), bulk)
+    beam = s.BODY(model, "RIGID", s.HULL(upper.ravel().tolist(), 1, 1), bulk)
+    s.RUN(model, s.AUTO_SOLVER(1e-8), 0.2)
+    assert s.DISPLACEMENT(beam, beam.center) == pytest.approx((0, 0, 0), abs=1e-6)
