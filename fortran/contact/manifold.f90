@@ -6,7 +6,7 @@
 !> direction is that of a contact.  So a body that slides over flush bodies is not stopped at their seams.
 module manifold
   use kinds, only: dp, i4
-  use polyhedra, only: polyhedron, edge_numbers
+  use polyhedra, only: polyhedron, shape_tables, edge_numbers, face_beyond
   use matrix3, only: cross
   use polygon_cut, only: cut
   use gjk, only: closest_points
@@ -76,12 +76,12 @@ contains
 
   !> Computes the contact points of two bodies.
   !>
-  !>   corner_ptr, corner_count, corner, edge   of faces; see `shape_edges`
+  !>   tables     of the shapes from which the bodies are copied
   !>   touching   distance at which bodies touch; reach: the largest gap of a point; sliver: see above (lengths)
   !>   spread     points are those of a quadrature of the common area (deformable bodies), not its corners
-  subroutine find_manifold(one, two, corner_ptr, corner_count, corner, edge, touching, reach, sliver, size, spread, work, made)
+  subroutine find_manifold(one, two, tables, touching, reach, sliver, size, spread, work, made)
     type(polyhedron), intent(in) :: one, two
-    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), edge(0:*)
+    type(shape_tables), intent(in) :: tables
     real(dp), intent(in) :: touching, reach, sliver, size
     logical, intent(in) :: spread
     type(manifold_work), intent(inout) :: work
@@ -115,11 +115,11 @@ contains
     call directions_aside(one, two, work%first, work%second, sliver, normal, second)
     if (dot_product(normal, second) < passing) return
 
-    call shared_points(one, two, corner_ptr, corner_count, corner, normal, one_face, two_face, touching, reach, sliver, size, &
-      spread, work, made, supported)
+    call shared_points(one, two, tables%corner_ptr, tables%corner_count, tables%corner, normal, one_face, two_face, touching, &
+      reach, sliver, size, spread, work, made, supported)
     ! bodies that overlap deeper beside the face than over it may overlap less across two edges, as crossed ridges do
     if (supported .and. (best >= -sliver .or. made%nearest <= best + sliver)) return
-    call crossing_edges(one, two, corner_ptr, edge, faces, best, reach, size, made, crossed)
+    call crossing_edges(one, two, tables, faces, best, touching, reach, size, made, crossed)
     if (crossed) return
     if (best > touching) then
       no_shift = 0
@@ -132,8 +132,8 @@ contains
     else
       return
     end if
-    call shared_points(one, two, corner_ptr, corner_count, corner, normal, 0_i4, 0_i4, touching, reach, sliver, size, spread, &
-      work, made, supported)
+    call shared_points(one, two, tables%corner_ptr, tables%corner_count, tables%corner, normal, 0_i4, 0_i4, touching, reach, &
+      sliver, size, spread, work, made, supported)
   end subroutine find_manifold
 
   !> Whether the other body is further from an inner face than from all outer ones, and overlaps none of these.  Then it is in
@@ -484,23 +484,25 @@ contains
 
   !> Finds two edges that cross, if the bodies are further apart along their common perpendicular than along any face's normal;
   !> the contact is then one point.  The arcs of normals of the two edges on the sphere must cross, too.
-  subroutine crossing_edges(one, two, corner_ptr, edge, faces, best, reach, size, made, crossed)
+  subroutine crossing_edges(one, two, tables, faces, best, touching, reach, size, made, crossed)
     type(polyhedron), intent(in) :: one, two
-    integer(i4), intent(in) :: corner_ptr(0:*), edge(0:*)
+    type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: faces(2)   !< of either body, along whose normals they are furthest apart
-    real(dp), intent(in) :: best, reach, size
+    real(dp), intent(in) :: best, touching, reach, size
     type(manifold_points), intent(inout) :: made
     logical, intent(out) :: crossed
     type(edge_arc) :: mine(max(one%edges, 0)), its(max(two%edges, 0))
     real(dp) :: normal(3), between(3), most, enough, gap, s, t, square
     integer(i4) :: i, j, mine_count, its_count
+    logical :: ridges
 
     crossed = .false.
     most = best + last_places*size
     enough = min(best + 0.5_dp*last_places*size, 0.0_dp)
-    call near_edges(one, two, corner_ptr, edge, faces(1), 1, enough, mine, mine_count)
+    ridges = made%nearest > best + touching   ! else the corner that lies deepest is over the face: so flush meshes cost no search
+    call near_edges(one, two, tables, faces(1), 1, enough, touching, ridges, mine, mine_count)
     if (mine_count == 0) return
-    call near_edges(two, one, corner_ptr, edge, faces(2), -1, enough, its, its_count)
+    call near_edges(two, one, tables, faces(2), -1, enough, touching, ridges, its, its_count)
     do i = 1, mine_count
       do j = 1, its_count
         if (.not. arcs_cross(mine(i), its(j))) cycle
@@ -514,7 +516,8 @@ contains
         if (gap <= most .or. gap > reach) cycle
         s = dot_product(cross(between, its(j)%along), cross(mine(i)%along, its(j)%along))/square
         t = dot_product(cross(between, mine(i)%along), cross(mine(i)%along, its(j)%along))/square
-        if (min(s, t) < 0 .or. max(s, t) > 1) cycle
+        ! edges that follow one another have their common end both
+        if (min(s, t) < -last_places .or. max(s, t) > 1 + last_places) cycle
         crossed = .true.
         most = gap
         made%normal = normal
@@ -534,35 +537,51 @@ contains
   !> Along a unit vector n = (x a + y b)/|x a + y b|, x, y >= 0, of the arc between the normals a and b the other body is no further away than any
   !> of its points p is from a point of the edge, so no further than the larger distance of p from the two faces, if p is beneath both.  Points
   !> p are the centre of the other body, and its corner deepest beneath the face that overlaps least.
-  subroutine near_edges(body, other, corner_ptr, edge, face, sense, enough, arcs, count)
+  !>
+  !> An edge between an outer and an inner face is one of the body if the outer face beyond it, of a neighbouring element or
+  !> convex, turns away.
+  subroutine near_edges(body, other, tables, face, sense, enough, touching, ridges, arcs, count)
     type(polyhedron), intent(in) :: body, other
-    integer(i4), intent(in) :: corner_ptr(0:*), edge(0:*), face
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: face
     integer, intent(in) :: sense   !< 1, or -1: arcs are those of the negative normals
-    real(dp), intent(in) :: enough
+    real(dp), intent(in) :: enough, touching
+    logical, intent(in) :: ridges  !< also edges between outer faces of two neighbours
     type(edge_arc), intent(out) :: arcs(:)
     integer(i4), intent(out) :: count
-    real(dp) :: centre(3), corner(3), away(2,body%faces)
+    real(dp) :: near(3,2), from(3), to(3), normal(3,2), away(2,body%faces), beyond(2)
     integer(i4) :: i, numbers(4)
+    logical :: found
 
-    corner = other%point(1:3,minloc(matmul(body%plane(1:3,face), other%point(1:3,1:other%vertices)), 1))
-    centre = sum(other%point(1:3,1:other%vertices), 2)/other%vertices
+    near(:,1) = other%point(1:3,minloc(matmul(body%plane(1:3,face), other%point(1:3,1:other%vertices)), 1))
+    near(:,2) = sum(other%point(1:3,1:other%vertices), 2)/other%vertices
     do i = 1, body%faces
-      away(1,i) = dot_product(body%plane(1:3,i), corner) - body%plane(4,i)
-      away(2,i) = dot_product(body%plane(1:3,i), centre) - body%plane(4,i)
+      away(:,i) = matmul(body%plane(1:3,i), near) - body%plane(4,i)
     end do
     count = 0
     do i = 0, body%edges - 1
-      numbers = edge_numbers(body, edge(corner_ptr(body%first_face)), i)
-      if (max(numbers(3), numbers(4)) > body%outer) cycle
-      if (any(max(away(:,numbers(3)), away(:,numbers(4))) <= enough)) cycle
+      numbers = edge_numbers(body, tables%edge(tables%corner_ptr(body%first_face):), i)
+      if (numbers(3) > body%outer) numbers(3:4) = numbers(4:3:-1)
+      if (numbers(3) > body%outer) cycle
+      from = body%point(1:3,numbers(1)+1)
+      to = body%point(1:3,numbers(2)+1)
+      normal = body%plane(1:3,numbers(3:4))
+      beyond = away(:,numbers(4))
+      if (numbers(4) > body%outer) then
+        if (.not. ridges) cycle
+        call face_beyond(body, tables, normal(:,1), from, to, touching, normal(:,2), found)
+        if (.not. found) cycle
+        beyond = matmul(normal(:,2), near) - dot_product(normal(:,2), from)
+      end if
+      if (any(max(away(:,numbers(3)), beyond) <= enough)) cycle
       count = count + 1
       associate (arc => arcs(count))
         arc%face = numbers(3)
-        arc%a = sense*body%plane(1:3,numbers(3))
-        arc%b = sense*body%plane(1:3,numbers(4))
+        arc%a = sense*normal(:,1)
+        arc%b = sense*normal(:,2)
         arc%ba = cross(arc%b, arc%a)
-        arc%from = body%point(1:3,numbers(1)+1)
-        arc%along = body%point(1:3,numbers(2)+1) - arc%from
+        arc%from = from
+        arc%along = to - from
         arc%square = dot_product(arc%along, arc%along)
       end associate
     end do

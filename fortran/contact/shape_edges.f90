@@ -24,8 +24,8 @@ contains
   !>   corner             (:) of corners: positions in the vertex list of the primitive
   !>   edge_count         (:) of primitives; -2: not listed yet
   !>   edge               (:) packed from the right, 8 bits each: lower vertex, higher vertex, number of the face that runs from
-  !>                      the lower to the higher one, of that which runs back; numbers within the primitive.  Primitives of more than
-  !>                      128 vertices or faces have two codes per edge, vertices and faces, 16 bits each; see `edge_numbers` in `polyhedra`
+  !>                      the lower to the higher one, of that which runs back; numbers within the primitive.  Primitives of more
+  !>                      than 128 vertices or faces have two codes per edge, vertices and faces, 16 bits each; see `edge_numbers`
   subroutine list_edges(count, listed, list, vertex_count, face_ptr, face_count, corner_ptr, corner_count, corner, edge_count, &
                         edge, lists, primitives, faces, corners)
     integer(i4), intent(in) :: count, listed, lists, primitives, faces, corners
@@ -113,7 +113,8 @@ contains
   pure subroutine list_of_many(vertices, faces, corner_ptr, corner_count, corner, edges, edge)
     integer(i4), intent(in) :: vertices, faces, corner_ptr(faces), corner_count(faces), corner(0:*)
     integer(i4), intent(inout) :: edges, edge(*)
-    integer(i4) :: place(0:vertices), to(sum(corner_count)), face_of(sum(corner_count))  ! sides that start at a vertex, their ends and faces
+    integer(i4) :: place(0:vertices)                                 ! where sides that start at a vertex begin
+    integer(i4) :: to(sum(corner_count)), face_of(sum(corner_count))  ! ends and faces of sides
     integer(i4) :: face, k, from, next, side, back, found
     logical :: closed
     place = 0
@@ -140,7 +141,7 @@ contains
         next = to(side)
         back = findloc(to(place(next) + 1:place(next + 1)), from, dim=1)
         closed = closed .and. back > 0 .and. count(to(place(from) + 1:place(from + 1)) == next) == 1
-        if (back == 0 .or. from > next) cycle
+        if (.not. closed .or. from > next) cycle
         edge(2*found + 1) = ior(from, shiftl(next, long_bits))
         edge(2*found + 2) = ior(face_of(side), shiftl(face_of(place(next) + back), long_bits))
         found = found + 1
