@@ -114,6 +114,10 @@ contains
     if (beneath_inner_face(one, work%first, best) .or. beneath_inner_face(two, work%second, best)) return
     call directions_aside(one, two, work%first, work%second, sliver, normal, second)
     if (dot_product(normal, second) < passing) return
+    if (touch_inside(one, two, one_face > 0, normal, -best, size)) then
+      call crossing_edges(one, two, tables, faces, 0.25_dp*best, touching, reach, size, made, crossed)
+      return
+    end if
 
     call shared_points(one, two, tables%corner_ptr, tables%corner_count, tables%corner, normal, one_face, two_face, touching, &
       reach, sliver, size, spread, work, made, supported)
@@ -146,6 +150,39 @@ contains
     if (body%faces > body%outer) beneath_inner_face = best < 0 .and. &
       maxval(separation(body%outer+1:body%faces)) > max(0.0_dp, 1.0e-3_dp*abs(best))
   end function beneath_inner_face
+
+  !> Whether elements, or convexes, touch with inner faces, or edges and corners of these, as tetrahedra do that reach a body's surface
+  !> with an edge.  Then the other body is beneath the outer face that overlaps least by half the thickness of its element or more, though
+  !> it overlaps the element by less than a quarter of this depth.  Neighbours are in contact.
+  logical function touch_inside(one, two, of_first, normal, depth, size)
+    type(polyhedron), intent(in) :: one, two
+    logical, intent(in) :: of_first   !< the face is of the first body
+    real(dp), intent(in) :: normal(3), depth, size
+    real(dp) :: way(3), thickness, distance, p(3), q(3)
+    logical :: failed
+
+    touch_inside = .false.
+    if (one%outer == one%faces .and. two%outer == two%faces .or. depth < 0) return
+    thickness = extent(two, normal)
+    if (of_first) thickness = extent(one, normal)
+    if (depth < 0.5_dp*thickness) return
+    way = sum(two%point(1:3,1:two%vertices), 2)/two%vertices - sum(one%point(1:3,1:one%vertices), 2)/one%vertices
+    if (.not. norm2(way) > last_places*size) return
+    way = (0.25_dp*depth/norm2(way))*way
+    call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, way, way, size, distance, p, q, &
+      failed)
+    touch_inside = distance > last_places*size
+  end function touch_inside
+
+  !> Length of a body along a direction.
+  pure real(dp) function extent(body, direction)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: direction(3)
+
+    associate (height => matmul(direction, body%point(1:3,1:body%vertices)))
+      extent = maxval(height) - minval(height)
+    end associate
+  end function extent
 
   !> Whether bodies are apart, or overlap by at most `sliver`, along two very different directions.  Then they pass each other at
   !> an edge (see above), and the direction in which they will meet is unknown.
