@@ -3,8 +3,8 @@ module contact_tables
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: area_table, point_table, tabulate_areas, raise_area, largest_area, tabulate_points, cell_of, hash_of, pair_key, &
-    mixed, table_size
+  public :: area_table, point_table, tabulate_areas, raise_area, largest_area, lower_gap, least_gap, tabulate_points, cell_of, &
+    hash_of, pair_key, mixed, table_size
 
   !> Largest cell number: larger ones are set to it.
   real(dp), parameter :: farthest_cell = 2.0_dp**62
@@ -13,6 +13,7 @@ module contact_tables
   type :: area_table
     integer(i8), allocatable :: key(:)    !< (0:) -1: free
     real(dp), allocatable :: area(:)
+    real(dp), allocatable :: gap(:)       !< least gaps by key, where `lower_gap` enters them
   end type area_table
 
   !> Contacts by cell of their points and body: each contact appears once for each of its two bodies (chains, last row first).
@@ -71,6 +72,25 @@ contains
     largest_area = 0.0_dp
     if (table%key(place) >= 0) largest_area = table%area(place)
   end function largest_area
+
+  !> Enters the gap of a contact whose area has been entered, unless a smaller one is there.
+  pure subroutine lower_gap(table, primitive, body, gap)
+    type(area_table), intent(inout) :: table
+    integer(i4), intent(in) :: primitive, body
+    real(dp), intent(in) :: gap
+    integer :: place
+
+    place = place_of(table, pair_key(primitive, body))
+    table%gap(place) = min(table%gap(place), gap)
+  end subroutine lower_gap
+
+  !> Least gap of the contacts of a primitive with another body; huge when there are none.
+  pure real(dp) function least_gap(table, primitive, body)
+    type(area_table), intent(in) :: table
+    integer(i4), intent(in) :: primitive, body
+
+    least_gap = table%gap(place_of(table, pair_key(primitive, body)))
+  end function least_gap
 
   pure integer(i8) function pair_key(primitive, body)
     integer(i4), intent(in) :: primitive, body

@@ -6,7 +6,7 @@
 !> direction is that of a contact.  So a body that slides over flush bodies is not stopped at their seams.
 module manifold
   use kinds, only: dp, i4
-  use polyhedra, only: polyhedron
+  use polyhedra, only: polyhedron, shape_tables, edge_numbers, face_beyond
   use matrix3, only: cross
   use polygon_cut, only: cut
   use gjk, only: closest_points
@@ -43,6 +43,7 @@ module manifold
   type :: manifold_points
     logical :: found
     real(dp) :: normal(3), area
+    real(dp) :: nearest      !< least gap over the shared area
     integer(i4) :: face(2)   !< of either body, counted from 1; 0: none
     integer(i4) :: slots     !< bits of the slots in use
     real(dp) :: point(3,0:3), gap(0:3)
@@ -75,12 +76,12 @@ contains
 
   !> Computes the contact points of two bodies.
   !>
-  !>   corner_ptr, corner_count, corner, edge   of faces; see `shape_edges`
+  !>   tables     of the shapes from which the bodies are copied
   !>   touching   distance at which bodies touch; reach: the largest gap of a point; sliver: see above (lengths)
   !>   spread     points are those of a quadrature of the common area (deformable bodies), not its corners
-  subroutine find_manifold(one, two, corner_ptr, corner_count, corner, edge, touching, reach, sliver, size, spread, work, made)
+  subroutine find_manifold(one, two, tables, touching, reach, sliver, size, spread, work, made)
     type(polyhedron), intent(in) :: one, two
-    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), edge(0:*)
+    type(shape_tables), intent(in) :: tables
     real(dp), intent(in) :: touching, reach, sliver, size
     logical, intent(in) :: spread
     type(manifold_work), intent(inout) :: work
@@ -90,6 +91,7 @@ contains
     logical :: failed, supported, crossed
 
     made%found = .false.
+    made%nearest = reach
     made%point = 0
     made%gap = 0
     if (one%outer == 0 .or. two%outer == 0) return
@@ -112,11 +114,16 @@ contains
     if (beneath_inner_face(one, work%first, best) .or. beneath_inner_face(two, work%second, best)) return
     call directions_aside(one, two, work%first, work%second, sliver, normal, second)
     if (dot_product(normal, second) < passing) return
+    if (touch_inside(one, two, one_face > 0, normal, -best, size)) then
+      call crossing_edges(one, two, tables, faces, 0.25_dp*best, touching, reach, size, made, crossed)
+      return
+    end if
 
-    call shared_points(one, two, corner_ptr, corner_count, corner, normal, one_face, two_face, touching, reach, sliver, size, &
-      spread, work, made, supported)
-    if (supported) return
-    call crossing_edges(one, two, corner_ptr, edge, faces, best, reach, size, made, crossed)
+    call shared_points(one, two, tables%corner_ptr, tables%corner_count, tables%corner, normal, one_face, two_face, touching, &
+      reach, sliver, size, spread, work, made, supported)
+    ! bodies that overlap deeper beside the face than over it may overlap less across two edges, as crossed ridges do
+    if (supported .and. (best >= -sliver .or. made%nearest <= best + sliver)) return
+    call crossing_edges(one, two, tables, faces, best, touching, reach, size, made, crossed)
     if (crossed) return
     if (best > touching) then
       no_shift = 0
@@ -129,8 +136,8 @@ contains
     else
       return
     end if
-    call shared_points(one, two, corner_ptr, corner_count, corner, normal, 0_i4, 0_i4, touching, reach, sliver, size, spread, &
-      work, made, supported)
+    call shared_points(one, two, tables%corner_ptr, tables%corner_count, tables%corner, normal, 0_i4, 0_i4, touching, reach, &
+      sliver, size, spread, work, made, supported)
   end subroutine find_manifold
 
   !> Whether the other body is further from an inner face than from all outer ones, and overlaps none of these.  Then it is in
@@ -143,6 +150,39 @@ contains
     if (body%faces > body%outer) beneath_inner_face = best < 0 .and. &
       maxval(separation(body%outer+1:body%faces)) > max(0.0_dp, 1.0e-3_dp*abs(best))
   end function beneath_inner_face
+
+  !> Whether elements, or convexes, touch with inner faces, or edges and corners of these, as tetrahedra do that reach a body's surface
+  !> with an edge.  Then the other body is beneath the outer face that overlaps least by half the thickness of its element or more, though
+  !> it overlaps the element by less than a quarter of this depth.  Neighbours are in contact.
+  logical function touch_inside(one, two, of_first, normal, depth, size)
+    type(polyhedron), intent(in) :: one, two
+    logical, intent(in) :: of_first   !< the face is of the first body
+    real(dp), intent(in) :: normal(3), depth, size
+    real(dp) :: way(3), thickness, distance, p(3), q(3)
+    logical :: failed
+
+    touch_inside = .false.
+    if (one%outer == one%faces .and. two%outer == two%faces .or. depth < 0) return
+    thickness = extent(two, normal)
+    if (of_first) thickness = extent(one, normal)
+    if (depth < 0.5_dp*thickness) return
+    way = sum(two%point(1:3,1:two%vertices), 2)/two%vertices - sum(one%point(1:3,1:one%vertices), 2)/one%vertices
+    if (.not. norm2(way) > last_places*size) return
+    way = (0.25_dp*depth/norm2(way))*way
+    call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, way, way, size, distance, p, q, &
+      failed)
+    touch_inside = distance > last_places*size
+  end function touch_inside
+
+  !> Length of a body along a direction.
+  pure real(dp) function extent(body, direction)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: direction(3)
+
+    associate (height => matmul(direction, body%point(1:3,1:body%vertices)))
+      extent = maxval(height) - minval(height)
+    end associate
+  end function extent
 
   !> Whether bodies are apart, or overlap by at most `sliver`, along two very different directions.  Then they pass each other at
   !> an edge (see above), and the direction in which they will meet is unknown.
@@ -347,6 +387,7 @@ contains
 
     made%found = .true.
     made%normal = normal
+    made%nearest = nearest
     made%face = own
     made%area = moments(1)
     made%slots = 0
@@ -358,6 +399,8 @@ contains
         one%plane(4,own(1))/dot_product(one%plane(1:3,own(1)), normal)
       do k = 0, 3
         level(k) = height(4) - dot_product(height(1:3), place(:,k))
+        place(:,k) = place(:,k) + (one%plane(4,own(1)) - dot_product(one%plane(1:3,own(1)), place(:,k))) &
+          /dot_product(one%plane(1:3,own(1)), normal)*normal
       end do
     else if (nearest < minval(level) - touching) then
       k = maxloc(matmul(lowest - 0.25_dp*sum(place, 2), direction), 1) - 1
@@ -368,9 +411,7 @@ contains
       if (any([(maxval(abs(place(:,m) - place(:,k))) <= last_places*size, m = 0, k - 1)])) cycle
       made%slots = ibset(made%slots, k)
       made%gap(k) = level(k)
-      ! the plane of the slave's face is half a gap beneath the middle
-      made%point(:,k) = place(:,k) + (dot_product(one%plane(1:3,own(1)), place(:,k)) - one%plane(4,own(1))) &
-        /(-dot_product(one%plane(1:3,own(1)), normal))*normal + 0.5_dp*level(k)*normal
+      made%point(:,k) = place(:,k) + 0.5_dp*level(k)*normal   ! places are on the slave's surface
     end do
   end subroutine set_points
 
@@ -480,23 +521,25 @@ contains
 
   !> Finds two edges that cross, if the bodies are further apart along their common perpendicular than along any face's normal;
   !> the contact is then one point.  The arcs of normals of the two edges on the sphere must cross, too.
-  subroutine crossing_edges(one, two, corner_ptr, edge, faces, best, reach, size, made, crossed)
+  subroutine crossing_edges(one, two, tables, faces, best, touching, reach, size, made, crossed)
     type(polyhedron), intent(in) :: one, two
-    integer(i4), intent(in) :: corner_ptr(0:*), edge(0:*)
+    type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: faces(2)   !< of either body, along whose normals they are furthest apart
-    real(dp), intent(in) :: best, reach, size
+    real(dp), intent(in) :: best, touching, reach, size
     type(manifold_points), intent(inout) :: made
     logical, intent(out) :: crossed
     type(edge_arc) :: mine(max(one%edges, 0)), its(max(two%edges, 0))
     real(dp) :: normal(3), between(3), most, enough, gap, s, t, square
     integer(i4) :: i, j, mine_count, its_count
+    logical :: ridges
 
     crossed = .false.
     most = best + last_places*size
     enough = min(best + 0.5_dp*last_places*size, 0.0_dp)
-    call near_edges(one, two, corner_ptr, edge, faces(1), 1, enough, mine, mine_count)
+    ridges = made%nearest > best + touching   ! else the corner that lies deepest is over the face: so flush meshes cost no search
+    call near_edges(one, two, tables, faces(1), 1, enough, touching, ridges, mine, mine_count)
     if (mine_count == 0) return
-    call near_edges(two, one, corner_ptr, edge, faces(2), -1, enough, its, its_count)
+    call near_edges(two, one, tables, faces(2), -1, enough, touching, ridges, its, its_count)
     do i = 1, mine_count
       do j = 1, its_count
         if (.not. arcs_cross(mine(i), its(j))) cycle
@@ -510,7 +553,8 @@ contains
         if (gap <= most .or. gap > reach) cycle
         s = dot_product(cross(between, its(j)%along), cross(mine(i)%along, its(j)%along))/square
         t = dot_product(cross(between, mine(i)%along), cross(mine(i)%along, its(j)%along))/square
-        if (min(s, t) < 0 .or. max(s, t) > 1) cycle
+        ! edges that follow one another have their common end both
+        if (min(s, t) < -last_places .or. max(s, t) > 1 + last_places) cycle
         crossed = .true.
         most = gap
         made%normal = normal
@@ -530,47 +574,55 @@ contains
   !> Along a unit vector n = (x a + y b)/|x a + y b|, x, y >= 0, of the arc between the normals a and b the other body is no further away than any
   !> of its points p is from a point of the edge, so no further than the larger distance of p from the two faces, if p is beneath both.  Points
   !> p are the centre of the other body, and its corner deepest beneath the face that overlaps least.
-  subroutine near_edges(body, other, corner_ptr, edge, face, sense, enough, arcs, count)
+  !>
+  !> An edge between an outer and an inner face is one of the body if the outer face beyond it, of a neighbouring element or
+  !> convex, turns away.
+  subroutine near_edges(body, other, tables, face, sense, enough, touching, ridges, arcs, count)
     type(polyhedron), intent(in) :: body, other
-    integer(i4), intent(in) :: corner_ptr(0:*), edge(0:*), face
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: face
     integer, intent(in) :: sense   !< 1, or -1: arcs are those of the negative normals
-    real(dp), intent(in) :: enough
+    real(dp), intent(in) :: enough, touching
+    logical, intent(in) :: ridges  !< also edges between outer faces of two neighbours
     type(edge_arc), intent(out) :: arcs(:)
     integer(i4), intent(out) :: count
-    real(dp) :: centre(3), corner(3), away(2,body%faces)
+    real(dp) :: near(3,2), from(3), to(3), normal(3,2), away(2,body%faces), beyond(2)
     integer(i4) :: i, numbers(4)
+    logical :: found
 
-    corner = other%point(1:3,minloc(matmul(body%plane(1:3,face), other%point(1:3,1:other%vertices)), 1))
-    centre = sum(other%point(1:3,1:other%vertices), 2)/other%vertices
+    near(:,1) = other%point(1:3,minloc(matmul(body%plane(1:3,face), other%point(1:3,1:other%vertices)), 1))
+    near(:,2) = sum(other%point(1:3,1:other%vertices), 2)/other%vertices
     do i = 1, body%faces
-      away(1,i) = dot_product(body%plane(1:3,i), corner) - body%plane(4,i)
-      away(2,i) = dot_product(body%plane(1:3,i), centre) - body%plane(4,i)
+      away(:,i) = matmul(body%plane(1:3,i), near) - body%plane(4,i)
     end do
     count = 0
     do i = 0, body%edges - 1
-      numbers = unpacked(edge(corner_ptr(body%first_face)+i))
-      if (max(numbers(3), numbers(4)) > body%outer) cycle
-      if (any(max(away(:,numbers(3)), away(:,numbers(4))) <= enough)) cycle
+      numbers = edge_numbers(body, tables%edge(tables%corner_ptr(body%first_face):), i)
+      if (numbers(3) > body%outer) numbers(3:4) = numbers(4:3:-1)
+      if (numbers(3) > body%outer) cycle
+      from = body%point(1:3,numbers(1)+1)
+      to = body%point(1:3,numbers(2)+1)
+      normal = body%plane(1:3,numbers(3:4))
+      beyond = away(:,numbers(4))
+      if (numbers(4) > body%outer) then
+        if (.not. ridges) cycle
+        call face_beyond(body, tables, normal(:,1), from, to, touching, normal(:,2), found)
+        if (.not. found) cycle
+        beyond = matmul(normal(:,2), near) - dot_product(normal(:,2), from)
+      end if
+      if (any(max(away(:,numbers(3)), beyond) <= enough)) cycle
       count = count + 1
       associate (arc => arcs(count))
         arc%face = numbers(3)
-        arc%a = sense*body%plane(1:3,numbers(3))
-        arc%b = sense*body%plane(1:3,numbers(4))
+        arc%a = sense*normal(:,1)
+        arc%b = sense*normal(:,2)
         arc%ba = cross(arc%b, arc%a)
-        arc%from = body%point(1:3,numbers(1)+1)
-        arc%along = body%point(1:3,numbers(2)+1) - arc%from
+        arc%from = from
+        arc%along = to - from
         arc%square = dot_product(arc%along, arc%along)
       end associate
     end do
   end subroutine near_edges
-
-  !> Ends of an edge, counted from 0, and the faces on either side, from 1.
-  pure function unpacked(code) result(numbers)
-    integer(i4), intent(in) :: code
-    integer(i4) :: numbers(4), k
-
-    numbers = [(iand(shiftr(code, 8*k), 255_i4), k = 0, 3)]
-  end function unpacked
 
   !> Whether the shorter arcs between the normals of two edges cross.
   pure logical function arcs_cross(one, two)

@@ -70,9 +70,8 @@ contains
         way = time*way
         if (time > 0) call gather_polyhedron(tables, b, centre - way, two)   ! its place at the impact
       end if
-      call find_manifold(one, two, tables%corner_ptr, tables%corner_count, tables%corner, tables%edge, touching, &
-        max(margin, touching), sliver, size, body_kind(tables%body(a)) == finite_element_kind .and. &
-        body_kind(tables%body(b)) == finite_element_kind, work, made)
+      call find_manifold(one, two, tables, touching, max(margin, touching), sliver, size, body_kind(tables%body(a)) == &
+        finite_element_kind .and. body_kind(tables%body(b)) == finite_element_kind, work, made)
       if (.not. made%found) cycle
       results%status(k) = 1
       results%outward(k) = 0

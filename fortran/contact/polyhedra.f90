@@ -8,7 +8,7 @@ module polyhedra
   implicit none
   private
   public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
-            mark_faces, faces_across, find_warp, find_normals
+            mark_faces, faces_across, find_warp, find_normals, edge_numbers, face_beyond
 
   integer(i4), parameter :: lanes = 8       !< vertices processed together; vertex arrays are padded to a multiple
   integer(i4), parameter :: wide = 4        !< vertices that are marked together: their masks stay in registers
@@ -43,6 +43,8 @@ module polyhedra
     integer(i4) :: padded                  !< vertices rounded up to full lanes (the last one repeated)
     integer(i4) :: edges                   !< their number, where they are listed, else negative
     integer(i4) :: first_face              !< row of the first face in the face table
+    integer(i4) :: row                     !< of the primitive
+    real(dp) :: centre(3)                  !< of the pair
     real(dp) :: warp                       !< largest distance of a face's corners from the face's plane, see `find_warp`
     real(dp), allocatable :: x(:, :)       !< (padded, 3) coordinates, for sweeps over vertices
     real(dp), allocatable :: point(:, :)   !< (4, vertices) coordinates and a zero, for copies of single vertices
@@ -89,6 +91,8 @@ contains
     body%outer = tables%outer_count(row)
     body%edges = tables%edge_count(row)
     body%first_face = tables%face_ptr(row)
+    body%row = row
+    body%centre = centre
     call gather_vertices(body%vertices, body%padded, tables%vertex_list(tables%vertex_ptr(row):), tables%current, centre, &
                          body%point, size(body%x, 1), body%x)
     call gather_planes(body%faces, tables%corner_ptr(body%first_face:), tables%normal(:, body%first_face:), tables%corner, &
@@ -269,6 +273,60 @@ contains
       mask = ior(mask, shiftl(bits(k), iand(lane(k), 63_i8)))
     end do
   end function faces_across
+
+  !> Ends of the edge k = 0, 1, ... of a body, counted from 0, and the faces on either side, from 1; `edge`: see `shape_edges`.
+  pure function edge_numbers(body, edge, k) result(numbers)
+    type(polyhedron), intent(in) :: body
+    integer(i4), intent(in) :: edge(0:*), k
+    integer(i4) :: numbers(4)
+    if (max(body%vertices, body%faces) <= kept_size) then
+      numbers = ibits(edge(k), [0, 8, 16, 24], 8)
+    else
+      numbers(1:2) = ibits(edge(2*k), [0, 16], 16)
+      numbers(3:4) = ibits(edge(2*k + 1), [0, 16], 16)
+    end if
+  end function edge_numbers
+
+  !> Finds the outer face that meets a body's own one, with the normal `own`, in a ridge along the edge `from`-`to`: that of a
+  !> primitive next to it, such as the next element of a mesh.  `found` is false if there is none, or if faces meet in a groove.
+  pure subroutine face_beyond(body, tables, own, from, to, tolerance, normal, found)
+    type(polyhedron), intent(in) :: body
+    type(shape_tables), intent(in) :: tables
+    real(dp), intent(in) :: own(3), from(3), to(3), tolerance
+    real(dp), intent(out) :: normal(3)
+    logical, intent(out) :: found
+    integer(i4) :: i, k, face, c, other
+    logical :: ends(2)
+    normal = 0
+    found = .false.
+    do i = tables%adjacent_ptr(body%row), tables%adjacent_ptr(body%row) + tables%adjacent_count(body%row) - 1
+      other = tables%adjacent(i)
+      if (other == body%row) cycle
+      do face = tables%face_ptr(other), tables%face_ptr(other) + tables%outer_count(other) - 1
+        c = tables%corner_ptr(face)
+        ends = .false.
+        do k = c, c + tables%corner_count(face) - 1
+          ends(1) = ends(1) .or. all(abs(place(k) - from) <= tolerance)
+          ends(2) = ends(2) .or. all(abs(place(k) - to) <= tolerance)
+        end do
+        if (.not. all(ends)) cycle
+        normal = unit_normal(place(c), place(c + 1), place(c + 2))
+        found = .true.
+        do k = c, c + tables%corner_count(face) - 1
+          found = found .and. dot_product(own, place(k) - from) <= tolerance
+        end do
+        return
+      end do
+    end do
+
+  contains
+
+    pure function place(k)
+      integer(i4), intent(in) :: k  !< row of a corner
+      real(dp) :: place(3)
+      place = tables%current(:, tables%corner_vertex(k)) - body%centre
+    end function place
+  end subroutine face_beyond
 
   !> Computes unit normals of the faces of a primitive, from their first three corners.
   subroutine find_normals(primitive, shapes)

@@ -3,7 +3,8 @@ module symmetric_sparsify
   use kinds, only: dp, i4, i8
   use polyhedra, only: shape_tables
   use state_tables, only: constraint_table
-  use contact_tables, only: area_table, point_table, raise_area, largest_area, pair_key, cell_of, hash_of, mixed, table_size
+  use contact_tables, only: area_table, point_table, raise_area, largest_area, lower_gap, least_gap, pair_key, cell_of, hash_of, &
+    mixed, table_size
   implicit none
   private
   public :: sparsify_symmetrically
@@ -15,8 +16,9 @@ contains
   !> Marks new contacts for removal.  In order of decreasing area, a new contact is removed if
   !>
   !> 1. its area is below `min_area`; or
-  !> 2. a contact that stays, of the same two bodies, is larger by more than the factor 1/threshold, and the primitives of
-  !>    both are the same or topologically adjacent on each body; or
+  !> 2. a contact that stays, of the same two bodies, is larger by more than the factor 1/threshold, the primitives of both are
+  !>    the same or topologically adjacent on each body, and its gap is not larger by more than 2 `min_distance`: points where edges
+  !>    cross have no area, but carry bodies that are further apart beside them; or
   !> 3. its point is within 2 `min_distance` (largest coordinate difference) of that of a contact that stays, of the same two
   !>    bodies.
   !>
@@ -44,8 +46,9 @@ contains
     logical :: large
 
     i = table_size(int(last - first))
-    allocate (areas%key(0:i-1), areas%area(0:i-1), points%head(0:i-1), points%next(0:last-first-1))
+    allocate (areas%key(0:i-1), areas%area(0:i-1), areas%gap(0:i-1), points%head(0:i-1), points%next(0:last-first-1))
     areas%key = -1
+    areas%gap = huge(1.0_dp)
     points%head = -1
     points%first = first
     points%inverse_cell = 0.0_dp
@@ -62,7 +65,7 @@ contains
       keep(k-new) = 0
       other = coincident(rows, points, min_distance, k)
       large = .not. rows%area(k) < min_area
-      if (large .and. rows%area(k) < threshold*largest) large = .not. is_minor(shapes, rows, areas, threshold, k)
+      if (large .and. rows%area(k) < threshold*largest) large = .not. is_minor(shapes, rows, areas, threshold, min_distance, k)
       if (other >= 0) then
         if (large .and. abs(dot_product(rows%base(:,3,k), rows%base(:,3,other))) > facing) &
           gained(other) = gained(other) + rows%area(k)
@@ -85,6 +88,8 @@ contains
 
     call raise_area(areas, min(rows%slave_primitive(k), rows%master_primitive(k)), max(rows%slave_primitive(k), &
       rows%master_primitive(k)), rows%area(k))
+    call lower_gap(areas, min(rows%slave_primitive(k), rows%master_primitive(k)), max(rows%slave_primitive(k), &
+      rows%master_primitive(k)), rows%gap(k))
     place = hash_of(cell_of(rows%point(:,k), points%inverse_cell), pair_of(rows, k), size(points%head))
     points%next(k-points%first) = points%head(place)
     points%head(place) = k
@@ -109,11 +114,11 @@ contains
   end function same_bodies
 
   !> Whether rule 2 removes row k.
-  pure logical function is_minor(shapes, rows, areas, threshold, k)
+  pure logical function is_minor(shapes, rows, areas, threshold, min_distance, k)
     type(shape_tables), intent(in) :: shapes
     type(constraint_table), intent(in) :: rows
     type(area_table), intent(in) :: areas
-    real(dp), intent(in) :: threshold
+    real(dp), intent(in) :: threshold, min_distance
     integer, intent(in) :: k
     integer :: i, j, one, two
 
@@ -125,7 +130,8 @@ contains
       do j = -1, shapes%adjacent_count(rows%master_primitive(k)) - 1
         two = near(shapes, rows%master_primitive(k), j)
         if (shapes%kind(two) /= shapes%kind(rows%master_primitive(k))) cycle
-        is_minor = rows%area(k) < threshold*largest_area(areas, min(one, two), max(one, two))
+        is_minor = rows%area(k) < threshold*largest_area(areas, min(one, two), max(one, two)) .and. &
+          least_gap(areas, min(one, two), max(one, two)) <= rows%gap(k) + 2*min_distance
         if (is_minor) return
       end do
     end do

@@ -268,7 +268,7 @@ def lies_on(corners, normal):
     return np.count_nonzero(height > height.max() - 1e-9) == 2 and (faces @ normal).max() < cos(radians(6))
 
 
-@pytest.mark.parametrize("depth", (1e-6, 1e-4))
+@pytest.mark.parametrize("depth", (1e-6, 1e-4, 3e-3))
 def test_edges_of_random_stones_touch_where_the_minkowski_difference_says(depth):
     crossed = 0
     for seed in range(150):
@@ -285,3 +285,30 @@ def test_edges_of_random_stones_touch_where_the_minkowski_difference_says(depth)
         assert abs(np.dot(contacts[0].base[6:9], normal)) == pytest.approx(1.0, abs=1e-9), seed
         crossed += 1
     assert crossed > 20
+
+
+@pytest.mark.parametrize("solver", (s.PENALTY_SOLVER, SOLVERS["GS"], SOLVERS["AUTO"]))
+@pytest.mark.parametrize("angle", (20, 60, 90))
+def test_a_beam_on_springs_rests_crosswise_on_the_ridge_of_another(angle, solver):
+    """Two millimetres deep the ridges took the normal of a face, at 45 degrees, and the beam slid off."""
+    model, bulk = scene(1e-3, 0.3, model="SPRING_DASHPOT", spring=2e5, dashpot=-1)
+    lower, upper = (s.ROTATE(box(-0.5, -0.1, -0.1, 0.5, 0.1, 0.1), (0, 0, 0), (1, 0, 0), 45) for _ in range(2))
+    s.BODY(model, "OBSTACLE", lower, bulk)
+    upper = s.TRANSLATE(s.ROTATE(upper, (0, 0, 0), (0, 0, 1), angle), (0, 0, 0.2 * sqrt(2)))
+    beam = s.BODY(model, "RIGID", upper, bulk)
+    s.RUN(model, solver(), 0.3)
+    assert s.DISPLACEMENT(beam, beam.center) == pytest.approx((0, 0, -beam.mass * 9.81 / 2e5), abs=1e-6)
+
+
+@pytest.mark.parametrize("corners", (128, 130, 1000))
+def test_beams_of_many_corners_lie_crosswise_on_their_ridges(corners):
+    """Edges of bodies of more than 128 corners were not compared: such beams fell through each other."""
+    model, bulk = scene(1e-3, 0.3)
+    arc = np.linspace(-0.25 * pi, 1.25 * pi, corners // 2 - 1)
+    section = np.append(0.1 * np.array([np.cos(arc), np.sin(arc)]), [[0], [-0.1 * sqrt(2)]], axis=1)
+    upper = np.array([(y, x, z + 0.2 * sqrt(2)) for x in (-0.5, 0.5) for y, z in section.T])
+    lower = np.array([(x, y, -z) for x in (-0.5, 0.5) for y, z in section.T])
+    s.BODY(model, "OBSTACLE", s.HULL(lower.ravel().tolist(), 1, 1), bulk)
+    beam = s.BODY(model, "RIGID", s.HULL(upper.ravel().tolist(), 1, 1), bulk)
+    s.RUN(model, s.AUTO_SOLVER(1e-8), 0.2)
+    assert s.DISPLACEMENT(beam, beam.center) == pytest.approx((0, 0, 0), abs=1e-6)

@@ -1,9 +1,28 @@
-"""Uniform pressure between bodies of finite elements, whatever their elements, with contacts = 'MANIFOLD'."""
+"""Pressure between bodies of finite elements, and ridges of meshes, with contacts = 'MANIFOLD'."""
 
 import numpy as np
 import pytest
 
-from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, FIX_DIRECTION, FIX_POINT, HEX, MESH, PRESSURE, RUN, SOLFEC, STRESS
+from solfec import (
+    AUTO_SOLVER,
+    BODY,
+    BULK_MATERIAL,
+    DISPLACEMENT,
+    FIX_DIRECTION,
+    FIX_POINT,
+    GRAVITY,
+    HEX,
+    HULL,
+    MESH,
+    MESH2CONVEX,
+    PRESSURE,
+    ROTATE,
+    RUN,
+    SOLFEC,
+    STRESS,
+    SURFACE_MATERIAL,
+    TRANSLATE,
+)  # fmt: skip
 
 TETRAHEDRA = [(0, 1, 3, 7), (0, 1, 5, 7), (0, 2, 3, 7), (0, 2, 6, 7), (0, 4, 5, 7), (0, 4, 6, 7)]
 PYRAMIDS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -53,3 +72,69 @@ def test_uniform_stress_passes_between_all_kinds_of_elements(lower, upper):
     contacts = [c for c in model.constraints if c.kind == "CONTACT"]
     assert max(np.hypot(*c.base[6:8]) for c in contacts) < 1e-5  # faces turn a little as they deform
     assert sum(c.area for c in contacts) == pytest.approx(1, rel=1e-6)
+
+
+def roof(kind):
+    """A beam along x with a ridge on top, which two hexahedra share, as a mesh, as their convexes or as one convex."""
+    nodes = [c for x in (-0.5, 0.5) for y, z in ((-0.1, 0), (0, 0), (0.1, 0), (-0.1, 0.1), (0, 0.2), (0.1, 0.1)) for c in (x, y, z)]
+    if kind == "hull":
+        return HULL(nodes, 1, 1)
+    mesh = MESH(nodes, [8, 0, 1, 4, 3, 6, 7, 10, 9, 1, 8, 1, 2, 5, 4, 7, 8, 11, 10, 1], 1)
+    return MESH2CONVEX(mesh) if kind == "convexes" else mesh
+
+
+@pytest.mark.parametrize("upper", ("hull", "mesh", "convexes", "elements"))
+@pytest.mark.parametrize("lower", ("hull", "mesh", "convexes"))
+def test_ridges_between_elements_carry_beams_that_cross_them(lower, upper):
+    """Edges between outer faces of two elements were no edges: the beams fell through each other."""
+    model = SOLFEC("DYNAMIC", 1e-3, contacts="MANIFOLD")
+    model.verbose = "OFF"
+    SURFACE_MATERIAL(model, friction=0.3)
+    GRAVITY(model, (0, 0, -9.81))
+    bulk = BULK_MATERIAL(model, young=1e9, poisson=0.2, density=1000)
+    BODY(model, "OBSTACLE", roof(lower), bulk)
+    shape = ROTATE(ROTATE(roof(upper), (0, 0, 0), (1, 0, 0), 180), (0, 0, 0), (0, 0, 1), 70)
+    beam = BODY(model, "FINITE_ELEMENT" if upper == "elements" else "RIGID", TRANSLATE(shape, (0, 0, 0.401)), bulk)
+    if upper == "elements":
+        beam.scheme, beam.damping = "DEF_LIM", 1e-4
+    RUN(model, AUTO_SOLVER(1e-8), 0.1)
+    assert DISPLACEMENT(beam, (0, 0, 0.3)) == pytest.approx((0, 0, -1e-3), abs=2e-5)
+    assert sum(c.R[2] for c in model.constraints) == pytest.approx(beam.mass * 9.81, rel=1e-2)
+    assert all(abs(c.base[8]) == pytest.approx(1) for c in model.constraints if c.R[2] > 0)
+
+
+FIVE = [(0, 1, 2, 4), (1, 2, 3, 7), (1, 4, 5, 7), (2, 4, 6, 7), (1, 2, 4, 7)]  # of a cell, and of the cells beside it:
+MIRRORED = [(1, 0, 3, 5), (0, 3, 2, 6), (0, 5, 4, 6), (3, 5, 7, 6), (0, 3, 5, 6)]
+
+
+def plate(cells, side, corner, turn=0):
+    """A square plate, 0.1 m thick: many of its tetrahedra reach one of its faces with an edge only."""
+    places = [i * side / cells for i in range(cells + 1)]
+    points = [c for z in (0, 0.1) for y in places for x in places for c in (x, y, z)]
+    elements = []
+    for i in range(cells):
+        for j in range(cells):
+            corners = [(k * (cells + 1) + j + y) * (cells + 1) + i + x for k in (0, 1) for y in (0, 1) for x in (0, 1)]
+            for tetrahedron in FIVE if (i + j) % 2 == 0 else MIRRORED:
+                elements += [4, *(corners[node] for node in tetrahedron), 1]
+    return TRANSLATE(ROTATE(MESH(points, elements, 1), (0, 0, 0), (0, 0, 1), turn), corner)
+
+
+@pytest.mark.parametrize("kind", ("RIGID", "FINITE_ELEMENT"))
+@pytest.mark.parametrize("turn, x, y", ((0, -0.25, -0.25), (20, -0.21, -0.3)))
+def test_a_plate_of_tetrahedra_can_be_lifted_from_another(turn, x, y, kind):
+    """Tetrahedra that touch with inner edges were in contact with their far faces, through both plates, and held them together."""
+    model = SOLFEC("DYNAMIC", 1e-3, contacts="MANIFOLD")
+    model.verbose = "OFF"
+    SURFACE_MATERIAL(model, friction=0.3)
+    bulk = BULK_MATERIAL(model, young=1e9, poisson=0.2, density=1000)
+    BODY(model, "OBSTACLE", plate(4, 1, (-0.5, -0.5, -0.1)), bulk)
+    body = BODY(model, kind, plate(3, 0.5, (x, y, 0), turn), bulk)
+    if kind == "FINITE_ELEMENT":
+        body.scheme, body.damping = "DEF_LIM", 1e-4
+    GRAVITY(model, (0, 0, -9.81))
+    RUN(model, AUTO_SOLVER(1e-8), 0.01)
+    assert min(c.gap for c in model.constraints) > -1e-5
+    GRAVITY(model, (0, 0, 9.81))
+    RUN(model, AUTO_SOLVER(1e-8), 0.1)
+    assert DISPLACEMENT(body, (x, y, 0))[2] == pytest.approx(0.5 * 9.81 * 0.1**2, rel=1e-2)

@@ -23,6 +23,17 @@ def test_a_thin_convex_goes_whichever_body_is_the_master(obstacle_is_slave, thre
     assert model.constraints.n == left
 
 
+def test_a_small_contact_stays_where_larger_ones_beside_it_are_further_apart():
+    """Crossing edges have no area: bodies that only they carried sank in."""
+    areas, gaps = np.array([1.0, 0.0, 0.0]), np.array([1e-3, -1e-5, 1e-3])
+    contacts = [(0, 1, 0, 1, (x, 0.0, 0.0), area) for x, area in zip((0.0, 0.5, 1.0), areas)]
+    shapes, _geometry, table = tabulated(contacts, np.array([ELEMENT, ELEMENT], np.int32), [[], []], np.asfortranarray(np.repeat(np.eye(3)[:, :, None], 3, axis=2)))
+    table.gap[:3] = gaps
+    keep, limits = np.zeros(3, np.int32), np.array([0.01, 0.0, 1e-6])
+    _kernels.contact_detection.sparsify_symmetrically(shapes.handles, table.handle, 0, 0, 3, np.arange(3, dtype=np.int32), limits, np.zeros(3), keep)
+    assert keep.tolist() == [1, 1, 0]
+
+
 def test_contacts_of_three_bodies_at_one_point_all_stay():
     model = Model(min_distance=1e-3, symmetric=True)
     model.add(box((-1, -1, -1), (1, 1, 0)))
