@@ -17,7 +17,7 @@ from .report import SolverReport
 LARGEST = 3000  # unknowns of a dense matrix
 MOST_ITERATIONS = 1000  # of conjugate gradients, for larger matrices
 ROUND_OFF = 1e-10  # relative to free and prescribed velocities: errors below it count as round-off
-LINEAR = 1e-8  # residual below which a step with supports only is solved
+LINEAR = 1e-8  # error, relative to the same, below which a step with supports only is solved
 
 
 class Left:
@@ -69,7 +69,7 @@ def hold(local: LocalDynamics, report: SolverReport) -> float:
     if left > ROUND_OFF * scale:
         left = _corrected(local, component, before, left, scale)
         report.merit, report.residual = merit.evaluate(local)
-    if report.status != "OK" and n == len(row) and left <= LINEAR * scale and report.residual <= LINEAR:
+    if report.status != "OK" and n == len(row) and left <= LINEAR * scale:
         report.status, report.failed_row, report.cause = "OK", -1, ""
     if penalty:
         rows.U[:, :contacts] = apart
