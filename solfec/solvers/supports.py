@@ -49,7 +49,8 @@ class Left:
 def hold(local: LocalDynamics, report: SolverReport) -> float:
     """Correct the reactions of supports by W_bb dR = -(velocity errors), and update R, U and the measures in `report`.
 
-    Returns the remaining error, over the norm of the free velocities or of the prescribed ones, whichever is larger.
+    Returns the remaining error, over the norm of the free velocities, that of the prescribed ones, or the largest that motors and springs of
+    joints ask for, whichever is largest.
     """
     rows, contacts, n = local.rows, local.contacts, local.n
     kind = rows.kind[contacts:n]
@@ -63,7 +64,7 @@ def hold(local: LocalDynamics, report: SolverReport) -> float:
     penalty = report.solver == "PENALTY"  # its contacts have velocities from their own reactions alone
     apart = rows.U[:, :contacts].copy() if penalty else None
     asked = (rows.B - rows.free).T.reshape(-1)[component]
-    scale = max(np.linalg.norm(rows.B[:, :n]), np.linalg.norm(asked))  # bodies without loads have no free velocities
+    scale = max(np.linalg.norm(rows.B[:, :n]), np.linalg.norm(asked), local.asked)  # bodies without loads have no free velocities
     before = unmet(local, component)
     left = np.linalg.norm(before)
     if left > ROUND_OFF * scale:
@@ -73,7 +74,7 @@ def hold(local: LocalDynamics, report: SolverReport) -> float:
         report.status, report.failed_row, report.cause = "OK", -1, ""
     if penalty:
         rows.U[:, :contacts] = apart
-    return float(left / scale) if left else 0.0
+    return float(left / scale) if left and scale else 0.0  # where nothing is asked, nothing contradicts it
 
 
 def _corrected(local: LocalDynamics, component: np.ndarray, before: np.ndarray, left: float, scale: float) -> float:
