@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ MOST_MOMENTUM = 1e-4
 
 #: Part of the accumulated energies of earlier runs below which changes are rounding.
 ROUNDING = 1e-9
+
+EXCHANGED = [Energy.KINETIC, Energy.INTERNAL, Energy.EXTERNAL]
 
 #: Strain, and part of a body's size, that rounding may make.
 SMALLEST = 1e-12
@@ -57,14 +60,27 @@ class Balance:
     """Energy and momentum of one run.
 
     There are no figures in quasi-statics, which has no inertia.  Births, deletions and changes of states in mid run are not part of
-    the balance.  It costs time only at the run's ends, and at these events.
+    the balance.  It costs time only at the run's ends, at these events, and in the steps in which it looks for the largest energy.
+
+    Attributes
+    ----------
+    due : int
+        Number of the step after which to `look`.
     """
 
     def __init__(self, domain: Domain):
         self._first = domain.step_number
         self._energy = domain.energy() if domain.dynamic else None
         self._edited = domain.edited_energy.total.copy()
+        self._largest = 0.0
+        self.due = self._first + 1 if domain.dynamic else sys.maxsize
         domain.edited_energy.begin_run()
+
+    def look(self, domain: Domain) -> None:
+        """Note the energy of the present: what was driven and stopped has none at the end.  Looks become rarer, by an eighth of the steps made."""
+        change = domain.bodies.view("energy").sum(axis=1) - self._energy
+        self._largest = max(self._largest, float(np.abs(change[EXCHANGED]).max()))
+        self.due = domain.step_number + 1 + (domain.step_number - self._first) // 8
 
     def _pushed(self, domain: Domain) -> float:
         """Return the energy that the forces of the last step would give to free bodies at rest, times steps: smaller changes of a model at rest are rounding."""
@@ -82,7 +98,7 @@ class Balance:
         change = last - self._energy - edited
         at_rest = max(self._pushed(domain), driven(domain), ROUNDING * np.abs(last).max(), rounding(domain))
         brought = np.abs(edited[[Energy.KINETIC, Energy.INTERNAL]]).max()
-        exchanged = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], brought)
+        exchanged = max(np.abs(change).max(), self._largest, last[Energy.KINETIC], self._energy[Energy.KINETIC], brought)
         if not np.isfinite(change).all():
             return Figures(change, math.nan, math.nan, math.nan, momentum)
         if not exchanged > 0.0:

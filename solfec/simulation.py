@@ -454,6 +454,8 @@ class Simulation:
                 self._nothing_due_before = self._quiet_until(end)
                 while True:
                     advance()
+                    if balance is not None and domain.step_number >= balance.due:
+                        balance.look(domain)
                     if domain.unsolved:
                         unsolved.after_step(course.model, course.reported, course.worst)
                     if every_step or not domain.time < self._nothing_due_before or course.signal is not None or course.stop:

@@ -7,7 +7,7 @@ import numpy as np
 from . import _kernels
 from .tables import Record, opened
 
-_evaluate = _kernels.time_series.evaluate_series
+_evaluate, _average = _kernels.time_series.evaluate_series, _kernels.time_series.average_series
 
 
 class TimeSeries:
@@ -151,6 +151,13 @@ class SeriesTable(Record):
         self.settle()
         opened(_evaluate(self.handle, time))
         return self.result
+
+    def means(self, since: float, time: float) -> np.ndarray:
+        """Return the means of all series from `since` to `time`."""
+        self.settle()
+        found = np.zeros(len(self.result))
+        opened(_average(self.handle, since, time, found))
+        return found
 
     def settle(self) -> None:
         """Add new series to the arrays."""

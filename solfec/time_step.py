@@ -74,6 +74,8 @@ class TimeStep:
         spent.end("TIMINT")
         if elsewhere.matters(model.constraints.user_count > 0):
             user.update(model.constraints, model.bodies, model.time + model.step, model.step, elsewhere)
+            if not model.dynamic:
+                user.prescribe_means(model.constraints, model.time, model.step)
         spent.end("CONUPD")
 
     def detect(self) -> None:

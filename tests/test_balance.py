@@ -186,3 +186,25 @@ def test_rounding_of_a_model_to_which_nothing_happens_is_no_imbalance(form):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.1)
+
+
+DRIVES = {  # a body is moved, and has stopped before the end of the run
+    "displacement": lambda body: sf.SET_DISPLACEMENT(body, body.center, (1, 0, 0), sf.TIME_SERIES([0, 0, 0.4, 0.2, 1, 0.2])),
+    "there and back": lambda body: sf.SET_DISPLACEMENT(body, body.center, (1, 0, 0), sf.TIME_SERIES([0, 0, 0.4, 0.2, 0.8, 0, 1, 0])),
+    "late": lambda body: sf.SET_VELOCITY(body, body.center, (1, 0, 0), sf.TIME_SERIES([0, 0, 0.6, 0, 0.7, 1, 0.8, 0])),
+    "motor": lambda body: sf.MOTOR(sf.SLIDER(body, None, body.center, (1, 0, 0)), "POSITION", sf.TIME_SERIES([0, 0, 0.4, 0.2, 1, 0.2])),
+}
+
+
+@pytest.mark.parametrize("name", DRIVES)
+@pytest.mark.parametrize("solver", [lambda: sf.GAUSS_SEIDEL_SOLVER(1e-10, 1000), lambda: sf.AUTO_SOLVER()], ids=["GAUSS_SEIDEL", "AUTO"])
+def test_a_body_that_is_driven_and_stopped_leaves_nothing_unaccounted(solver, name):
+    """All energies are round-off at the end, and so is their error; the largest energy of the run is that of the motion."""
+    solfec = sf.SOLFEC("DYNAMIC", 1e-2)
+    solfec.verbose = "OFF"
+    body = sf.BODY(solfec, "RIGID", sf.SPHERE((0.1, 0.2, 0.3), 0.1, 1, 1), sf.BULK_MATERIAL(solfec, density=731))
+    DRIVES[name](body)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sf.RUN(solfec, solver(), 1.2)
+    assert abs(body.velo[3]) < 1e-12

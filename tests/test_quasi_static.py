@@ -122,6 +122,40 @@ def slope(kind, form, tilt, friction):
     return domain, body
 
 
+HISTORIES = {  # knots of velocity, or of what it comes from, and displacements at some times by hand
+    "displacement": (TimeSeries([0, 0.5, 0.8, 1.0], [0, 1, 0.7, 0.7]).derivative(), {0.25: 0.5, 0.5: 1.0, 0.65: 0.85, 1.5: 0.7}),
+    "velocity": (TimeSeries([0.2, 0.6, 0.8], [0, 4, 1]), {0.2: 0.0, 0.6: 0.8, 0.8: 1.3, 1.5: 2.0}),
+    "acceleration": (TimeSeries([0, 1], [2, 2]).integral(), {0.5: 0.25, 1.0: 1.0, 1.5: 2.0}),
+}
+
+
+@pytest.mark.parametrize("steps", [1, 3])  # between these times: knots are at ends of steps and within them
+@pytest.mark.parametrize("kind", [BodyKind.RIGID, BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT])
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_driven_point_is_where_its_history_says(name, kind, steps):
+    velocity, places = HISTORIES[name]
+    domain = Domain(1.0, dynamic=False)
+    body = domain.insert_body(kind, [block((1, 1, 1), (1, 1, 1))], BulkMaterial(young=1e4, poisson=0.25, density=1.0))
+    domain.joints.prescribe_velocity(body, (0.5, 0.5, 0.5), (1.0, 0.0, 0.0), velocity)
+    for time, expected in places.items():
+        domain.set_step((time - domain.time) / steps)
+        for _ in range(steps):
+            domain.advance(AutoSolver(1e-10))
+        assert domain.points.displacement(body, (0.5, 0.5, 0.5))[0] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("solver", [AutoSolver(1e-10), GaussSeidelSolver(1e-10, 1000), NewtonSolver()], ids=["AUTO", "GAUSS_SEIDEL", "NEWTON"])
+@pytest.mark.parametrize("velocity", [0.1, 0.3, 0.7])
+def test_round_off_of_a_body_that_is_driven_without_loads_is_no_error_of_its_support(velocity, solver):
+    domain = Domain(0.07, dynamic=False)
+    body = domain.insert_body(BodyKind.RIGID, [block((1, 1, 1), (1, 1, 1))], BulkMaterial(density=7.0))
+    domain.joints.prescribe_velocity(body, (0.5, 0.53, 0.51), np.array([1, 2, 3]) / np.sqrt(14), velocity)
+    with np.errstate(all="raise"):
+        for _ in range(8):
+            domain.advance(solver)
+    assert domain.supports_left.told() == ""
+
+
 @pytest.mark.parametrize("kind, form", [(BodyKind.RIGID, Form.NONE), (BodyKind.PSEUDO_RIGID, Form.NONE),
                                         (BodyKind.FINITE_ELEMENT, Form.TL), (BodyKind.FINITE_ELEMENT, Form.BC)])  # fmt: skip
 @pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)

@@ -220,3 +220,22 @@ def test_supports_that_are_put_twice_are_solved_directly_too():
         assert solver.error == "OK" and solver.methods["DIRECT"] == 1
     users = domain.constraints.user_count
     assert np.abs(domain.constraints.view("U")[:, :users] + domain.constraints.view("V")[:, :users])[2].max() < 1e-9
+
+
+@pytest.mark.parametrize("form", ["TL", "BC"])
+@pytest.mark.parametrize("step", [0.1, 1.0])
+@pytest.mark.parametrize("solver", [lambda: sf.AUTO_SOLVER(), lambda: sf.GAUSS_SEIDEL_SOLVER(1e-6, 1000)], ids=["AUTO", "GAUSS_SEIDEL"])
+def test_a_bar_that_is_pulled_without_other_loads_draws_no_warning(solver, step, form):
+    """At first its free velocities are round-off of its rotation, beside which any error is large."""
+    solfec = sf.SOLFEC("QUASI_STATIC", step)
+    solfec.verbose = "OFF"
+    bulk = sf.BULK_MATERIAL(solfec, young=1e6, poisson=0.0, density=1000.0)
+    bar = sf.BODY(solfec, "FINITE_ELEMENT", sf.BOX((0.5, 0, 0), (1, 0.1, 0.1), divisions=(4, 1, 1)), bulk, form=form)
+    for y in (-0.05, 0.05):
+        for z in (-0.05, 0.05):
+            sf.FIX_POINT(bar, (0, y, z))
+            sf.SET_VELOCITY(bar, (1, y, z), (1, 0, 0), 0.0025 / step)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sf.RUN(solfec, solver(), 4 * step)
+    assert sf.DISPLACEMENT(bar, (1, 0, 0))[0] == pytest.approx(0.01, abs=1e-9)

@@ -6,7 +6,7 @@ module time_series
   use table_registry, only: table_open
   implicit none
   private
-  public :: evaluate_series
+  public :: evaluate_series, average_series
 
 contains
 
@@ -52,4 +52,56 @@ contains
     end associate
   end subroutine evaluate_series
 
+  !> Computes the means of all series from one time to a later one.  Reads n, start, times and values.
+  subroutine average_series(handle, since, time, n, means, status)
+    integer(i8), intent(in) :: handle             !< SeriesTable
+    real(dp), intent(in) :: since, time
+    integer(i4), intent(in) :: n
+    real(dp), intent(inout) :: means(0:n-1)       !< out, of at least all series
+    integer(i4), intent(out) :: status            !< `table_unknown`: the handle is not that of such a table
+    type(series_table) :: series
+    integer(i4) :: k, last, knot
+    real(dp) :: area, x, y, next
+
+    call open_table(handle, series, status)
+    if (status /= table_open) return
+    associate (start => series%start, times => series%times, values => series%values)
+    do k = 0, series%n - 1
+      last = start(k+1) - 1
+      knot = start(k)
+      if (last > knot .and. times(knot) <= since) knot = find_segment(times, knot, last, since) + 1
+      area = 0.0_dp
+      x = since
+      y = value_at(times, values, start(k), last, since)
+      do while (knot <= last)
+        if (.not. times(knot) < time) exit
+        if (times(knot) > x) then
+          area = area + 0.5_dp*(times(knot) - x)*(y + values(knot))
+          x = times(knot)
+          y = values(knot)
+        end if
+        knot = knot + 1
+      end do
+      next = value_at(times, values, start(k), last, time)
+      means(k) = (area + 0.5_dp*(time - x)*(y + next))/(time - since)
+    end do
+    end associate
+  end subroutine average_series
+
+  !> The value of the series with knots first .. last.
+  pure real(dp) function value_at(times, values, first, last, time) result(value)
+    real(dp), intent(in) :: times(0:*), values(0:*)
+    integer(i4), intent(in) :: first, last
+    real(dp), intent(in) :: time
+    integer(i4) :: k
+
+    if (.not. time > times(first)) then
+      value = values(first)
+    else if (time >= times(last)) then
+      value = values(last)
+    else
+      k = find_segment(times, first, last, time)
+      value = values(k) + (values(k+1) - values(k))*((time - times(k))/(times(k+1) - times(k)))
+    end if
+  end function value_at
 end module time_series

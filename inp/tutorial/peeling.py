@@ -70,8 +70,7 @@ def arm(low, inner):
 upper, lower = arm(0, 0), arm(-height, 1)
 first = steps // 4
 slow = (travel - fast) / (steps - first)
-change = (first + 0.5) * step
-loads, way = [], [0, fast / first / step, change - 0.1 * step, fast / first / step, change + 0.1 * step, slow / step, 1E3 * steps * step, slow / step]
+loads, way = [], [0, 0, first * step, fast, steps * step, travel]
 
 
 def driven(part):
@@ -82,14 +81,14 @@ def driven(part):
 if test == 'DCB':
     for body, z, sign in ((upper, height / 2, 1), (lower, -height / 2, -1)):
         for y in (0, width):
-            pulled = SET_VELOCITY(body, (0, y, z), (0, 0, 1), driven(sign * 0.5))
+            pulled = SET_DISPLACEMENT(body, (0, y, z), (0, 0, 1), driven(sign * 0.5))
             loads += [pulled] if body is upper else []
             FIX_POINT(body, (length, y, z))
             FIX_DIRECTION(body, (length, y, 2 * z), (1, 0, 0))
             FIX_DIRECTION(body, (0, y, z), (0, 1, 0))
 else:
     for y in (0, width):
-        loads.append(SET_VELOCITY(upper, (half, y, height / 2), (0, 0, 1), driven(-1.0)))
+        loads.append(SET_DISPLACEMENT(upper, (half, y, height / 2), (0, 0, 1), driven(-1.0)))
         # the left support holds the ends of both arms, which lie on one another there; the right one holds the middle of the whole beam
         FIX_DIRECTION(lower, (0, y, -height / 2), (0, 0, 1))
         FIX_DIRECTION(upper, (0, y, height / 2), (0, 0, 1))

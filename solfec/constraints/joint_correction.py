@@ -29,9 +29,8 @@ from .elsewhere import NOWHERE, Elsewhere
 from .table import ConstraintKind, ConstraintTable
 
 SLIDING = tuple(kind for kind in JOINTS if kind.family.slides)
-PRESCRIBED = tuple(kind for kind in ConstraintKind if kind.components and not kind.is_joint)
 TREATMENT = np.zeros(max(ConstraintKind) + 1, np.int32)  # how kinds of constraints take part (fortran/constraints/joint_closing.f90)
-for _kinds, _treatment in ((JOINTS, 1), (SLIDING, 2), (PRESCRIBED, 3), (DRIVES, 4)):
+for _kinds, _treatment in ((JOINTS, 1), (SLIDING, 2), (user.PRESCRIBED, 3), (DRIVES, 4)):
     TREATMENT[list(_kinds)] = _treatment
 HOLDS = np.zeros((3, TREATMENT.size), np.int32, order="F")  # components whose drift is corrected
 for _kind in ConstraintKind:

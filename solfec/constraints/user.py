@@ -14,7 +14,9 @@ from ..errors import SolfecError
 from ..tables import opened
 from . import element_points, motors
 from .elsewhere import NOWHERE, Elsewhere
-from .table import ConstraintTable
+from .table import ConstraintKind, ConstraintTable
+
+PRESCRIBED = tuple(kind for kind in ConstraintKind if kind.components and not kind.is_joint)
 
 _update_user_constraints = _kernels.user_constraints.update_user_constraints
 _find_overloaded = _kernels.user_constraints.find_overloaded
@@ -57,6 +59,17 @@ def _update_rows(constraints: ConstraintTable, bodies: BodyTable, time_end: floa
     opened(status)
     if failed >= 0:
         _refuse(constraints, failed)
+
+
+def prescribe_means(constraints: ConstraintTable, time: float, step: float) -> None:
+    """Prescribe the mean velocities of a step of quasi-statics from `time` on: then points are where their histories are at its end, however long it is."""
+    users, series = constraints.user_count, constraints.series
+    if not series.n:
+        return
+    rows = np.flatnonzero(np.isin(constraints.kind[:users], PRESCRIBED))
+    if rows.size:
+        followed, value = constraints.series_rows[:, rows], constraints.value[:, rows]
+        constraints.value[:, rows] = np.where(followed < 0, value, series.means(time, time + step)[followed])
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ..kinds import ROW_FAMILIES, Cone
+from ..kinds import DRIVES, ROW_FAMILIES, Cone
 from . import parameters
 from .constraint_solver import ConstraintSolver
 from .contact_problem import COUNTS, DIRECT, METHODS, ContactProblem, Islands, Method, SolvedIslands
@@ -32,6 +32,7 @@ LINK = int(RowKind.RIGLNK)
 # Sets of kinds of rows, by bits
 LINKS, DASHPOTS, SPRINGS = bits_of([LINK]), bits_of([DashpotRows.KIND]), bits_of(SpringTangents.KINDS)
 BENT = LINKS | DASHPOTS | SPRINGS  # not linear in U
+POINT_SPRINGS = SPRINGS & ~bits_of(DRIVES)
 MASKED = bits_of(kind for kind, family in ROW_FAMILIES.items() if family.masked)
 TREATED = bits_of(np.flatnonzero(CONE_OF_KIND != UNKNOWN)) | SPRINGS | DASHPOTS  # kinds of rows that need no sweeps
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
@@ -248,8 +249,8 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         links = np.flatnonzero(rows.kind[:n] == LINK) if present & LINKS else None
         operators = lines.operators() if springs_here else local.operators()
         size, missed, total, iterated = sizes[0], 0.0, None, True
-        if not (others.any(form.moving) or lines or present & LINKS):
-            rows.R[:, :n] = 0.0  # as in `_solved`
+        if not (others.any(form.moving or (lines is not None and local.asked > 0.0)) or present & (LINKS | POINT_SPRINGS)):
+            rows.R[:, :n] = 0.0  # as in `_solved`; motors and springs of joints ask for nothing either
         reduced = None if lines or dashpots else self._eliminated(local)
         yields = bool(lines or dashpots or present & MASKED)  # diagonal blocks of masked rows are larger than the bodies' contributions
         only_lines = links is None and dashpots is None and others is NO_OTHERS

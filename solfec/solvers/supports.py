@@ -16,8 +16,8 @@ from .report import SolverReport
 
 LARGEST = 3000  # unknowns of a dense matrix
 MOST_ITERATIONS = 1000  # of conjugate gradients, for larger matrices
-ROUND_OFF = 1e-10  # relative to free velocities: errors below it count as round-off
-LINEAR = 1e-8  # residual below which a step with supports only is solved
+ROUND_OFF = 1e-10  # relative to free and prescribed velocities: errors below it count as round-off
+LINEAR = 1e-8  # error, relative to the same, below which a step with supports only is solved
 
 
 class Left:
@@ -41,7 +41,7 @@ class Left:
         worst, self.worst = self.worst, 0.0
         return (
             f"exact_supports: fixed points and prescribed velocities could not be met to round-off in {'1 step' if steps == 1 else f'{steps} steps'}; "
-            f"the worst one, at time {self.time:g}, left {worst:.2g} of the free velocities: they contradict one another, or the step is too long "
+            f"the worst one, at time {self.time:g}, left {worst:.2g} of the free or prescribed velocities: they contradict one another, or the step is too long "
             "for the stiffness of the bodies"
         )
 
@@ -49,7 +49,8 @@ class Left:
 def hold(local: LocalDynamics, report: SolverReport) -> float:
     """Correct the reactions of supports by W_bb dR = -(velocity errors), and update R, U and the measures in `report`.
 
-    Returns the remaining error, over the norm of the free velocities.
+    Returns the remaining error, over the norm of the free velocities, that of the prescribed ones, or the largest that motors and springs of
+    joints ask for, whichever is largest.
     """
     rows, contacts, n = local.rows, local.contacts, local.n
     kind = rows.kind[contacts:n]
@@ -62,17 +63,18 @@ def hold(local: LocalDynamics, report: SolverReport) -> float:
     component = component[np.repeat(whole[row - contacts], 3) | (component % 3 == 2)]
     penalty = report.solver == "PENALTY"  # its contacts have velocities from their own reactions alone
     apart = rows.U[:, :contacts].copy() if penalty else None
-    scale = np.linalg.norm(rows.B[:, :n])
+    asked = (rows.B - rows.free).T.reshape(-1)[component]
+    scale = max(np.linalg.norm(rows.B[:, :n]), np.linalg.norm(asked), local.asked)  # bodies without loads have no free velocities
     before = unmet(local, component)
     left = np.linalg.norm(before)
     if left > ROUND_OFF * scale:
         left = _corrected(local, component, before, left, scale)
         report.merit, report.residual = merit.evaluate(local)
-    if report.status != "OK" and n == len(row) and left <= LINEAR * scale and report.residual <= LINEAR:
+    if report.status != "OK" and n == len(row) and left <= LINEAR * scale:
         report.status, report.failed_row, report.cause = "OK", -1, ""
     if penalty:
         rows.U[:, :contacts] = apart
-    return float(left / scale) if left else 0.0
+    return float(left / scale) if left and scale else 0.0  # where nothing is asked, nothing contradicts it
 
 
 def _corrected(local: LocalDynamics, component: np.ndarray, before: np.ndarray, left: float, scale: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import pytest
 
@@ -92,3 +93,32 @@ def test_a_bar_turns_up_to_the_limit_of_its_hinge_and_leaves_it_again(solver):
     s.GRAVITY(solfec, (0, 0, 10))
     s.RUN(solfec, SOLVERS[solver](), 5)
     assert hinge.angle == pytest.approx(-0.2, abs=accuracy)
+
+
+@pytest.mark.parametrize("step", [0.1, 0.01])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_motor_that_holds_its_place_has_solved_every_step(solver, step):
+    """While nothing is asked of it, reactions of the step before, which moved the slider by round-off, are no solution."""
+    solfec, _, ball = model(step)
+    s.GRAVITY(solfec, (0, 0, 0))
+    joint = s.SLIDER(ball, None, (0, 0, 0), (1, 0, 0))
+    s.MOTOR(joint, "POSITION", s.TIME_SERIES([0, 0, 0.5, 1, 1, 1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        s.RUN(solfec, SOLVERS[solver](), 1.5)
+    assert joint.travel == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "PENALTY"])
+def test_supports_of_a_rack_that_only_a_motor_moves_draw_no_warning(solver):
+    """No load acts and no support moves, so neither free nor prescribed velocities tell how small an error of supports is."""
+    solfec, _, ball = model(0.05)
+    s.GRAVITY(solfec, (0, 0, 0))
+    wheel = s.BODY(solfec, "RIGID", s.SPHERE((0, 1, 0), 0.1, 1, 1), ball.material)
+    travel, turn = s.SLIDER(ball, None, (0, 0, 0), (1, 0, 0)), s.HINGE(wheel, None, (0, 1, 0), (0, 0, 1))
+    s.RACK(turn, travel, 0.1)
+    s.MOTOR(turn, "POSITION", s.TIME_SERIES([0, 0, 0.5, 1, 1, 1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        s.RUN(solfec, SOLVERS[solver](), 1.5)
+    assert travel.travel == pytest.approx(0.1, abs=1e-8)

@@ -148,10 +148,11 @@ def test_springs_in_quasi_statics_take_the_stroke_at_the_end_of_the_step(implici
     GaussSeidelSolver(1e-12, 1000).solve(model.local)
     model.correct()
     stroke, u, r = (getattr(model.constraints, name)[..., spring] for name in ("gap", "U", "R"))
+    end = stroke + model.step * u[2]
     if limits[1] == 0:
-        assert u[2] == pytest.approx(0.0, abs=1e-14)
+        assert end == pytest.approx(0.0, abs=1e-14)  # a step ends at the limit
     else:
-        assert r[2] == pytest.approx(-100.0 * (stroke + (model.step * u[2] if implicit else 0.0)))
+        assert r[2] == pytest.approx(-100.0 * end)  # whatever the law: explicit forces throw bodies about in long steps
 
 
 @pytest.mark.parametrize("solver", [lambda: s.AUTO_SOLVER(1e-6), lambda: s.GAUSS_SEIDEL_SOLVER(1e-6, 1000), lambda: s.NEWTON_SOLVER()])
