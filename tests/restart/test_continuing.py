@@ -185,6 +185,27 @@ def test_constraints_that_come_or_go_in_the_input_are_refused(fall, before, afte
     assert said in fall(0.016, "-c", more=after, status=1)
 
 
+APART = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
+solfec.verbose = 'OFF'
+bulk = BULK_MATERIAL(solfec)
+floor = BODY(solfec, 'OBSTACLE', BOX((1, 0, -0.1), (9, 1, 0.2)), bulk)
+balls = [BODY(solfec, 'RIGID', SPHERE((k, 0, 0.1), 0.1, 1, 1), bulk) for k in range(3)]
+GRAVITY(solfec, (0, 0, -10))
+{more}
+CALLBACK(solfec, 1E-3, (), lambda: CONTACT_EXCLUDE_BODIES(floor, balls[0]) if abs(solfec.time - 5E-3) < 1E-9 else None)
+RUN(solfec, AUTO_SOLVER(), {duration})
+print(*('%.3f' % abs(ball.velo[5]) for ball in balls))
+"""
+
+
+def test_pairs_that_a_callback_excluded_stay_so_when_others_are_edited(fall):
+    """Balls that fall through the floor: one by the callback, one by the first input, one by the edited one."""
+    one, other = (f"CONTACT_EXCLUDE_BODIES(floor, balls[{k}])" for k in (1, 2))
+    assert fall(0.02, more=one, text=APART) == "0.150 0.200 0.000\n"
+    assert fall(0.04, "-c", more=f"{one}; {other}", text=APART) == "0.350 0.400 0.200\n"
+
+
 SLIDING = """
 solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
 solfec.verbose = 'OFF'
