@@ -114,6 +114,15 @@ def volume(points: np.ndarray, triangles: np.ndarray) -> float:
     return float(np.linalg.det(corners).sum() / 6.0)
 
 
+def test_gltf_holds_models_of_spheres_alone(say):
+    text = "solfec = SOLFEC('DYNAMIC', 0.1, 'out/balls')\nBODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(solfec))\nRUN(solfec, 0.2)\n"
+    ran(say, "balls", text).close()
+    assert say("export", "out/balls", "--gltf", "-o", "balls.glb")[:2] == (0, "balls.glb\n")
+    document, array = glb("balls.glb")
+    part = document["meshes"][0]["primitives"][0]
+    assert volume(array(part["attributes"]["POSITION"]).astype(float), array(part["indices"]).reshape(-1, 3)) == pytest.approx(4 / 3 * np.pi, rel=0.07)
+
+
 def test_gltf_holds_shapes_and_motions(say):
     assert say("export", "out/one", "--gltf", "-o", "run.glb")[:2] == (0, "run.glb\n")
     document, array = glb("run.glb")

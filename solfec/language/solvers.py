@@ -49,9 +49,11 @@ class CoSolver(Members):
 
 def constraint_solver(solver: Solver | Solves):
     """Return the solver of the user's argument of RUN."""
-    if isinstance(solver, type) or not isinstance(solver, (Solver, Solves)):
+    if isinstance(solver, Solver):
+        return solver._solver
+    if isinstance(solver, type) or not callable(getattr(solver, "solve", None)):
         raise BadType(f"'solver' must be a constraint solver object, or one with a method solve (local), not {checks.kind_of(solver)}")
-    return solver._solver if isinstance(solver, Solver) else ForeignSolver(solver)
+    return ForeignSolver(solver)
 
 
 def _stored(name: str, check: Callable[[Any, str], T], doc: str) -> Member[T]:

@@ -77,7 +77,7 @@ def _add(bodies: dict[int, _Body], domain: Domain, scene: Scene, frame: int) -> 
         sizes = scene.spheres.radius[balls]
         places = [scene.points.position[own], *(centre + r * unit for centre, r in zip(scene.spheres.position[balls], sizes))]
         if identifier not in bodies:
-            triangles = [_triangles(scene, identifier, int(np.argmax(own)))]
+            triangles = [_triangles(scene, identifier, int(np.argmax(own)))] if own.any() else []
             count = int(own.sum())
             triangles += [sphere + count + k * len(unit) for k in range(int(balls.sum()))]
             reference = np.concatenate(places)

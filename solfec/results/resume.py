@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SolfecError
+from ..kinds import ConstraintKind
 from . import layout, settings
 from .restore import restore
 from .validation import Checks
 
-INPUTS = ("value", "strength", "limits", "dashpot", "implicit")  # columns of the user's constraints that the input sets
+INPUTS = ("value", "strength", "limits", "dashpot", "implicit", "motor", "drive")  # columns of the user's constraints that the input sets
 PLACE = ("id", "kind", "form", "node_count", "centre")  # columns of bodies that must agree
 
 
@@ -45,6 +46,7 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
     definitions = definitions[first.listed["definition"]]
     built = domain.bodies.pack(slice(0, domain.bodies.n), layout.DEFINITION_COLUMNS)
     check_bodies(reader, built, definitions, first.listed["id"])
+    check_constraints(reader, domain, first)
     users = edited_constraints(domain, first, functions)
     now, step = settings.describe(domain, functions, solver), domain.step
     restore(reader, domain, number)
@@ -60,8 +62,9 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
     apply_edited_bodies(domain, built, definitions)
     for identifier, columns in users.items():
         row = domain.constraints.row_of(identifier)
-        for name, value in columns.items() if row >= 0 else ():
-            getattr(domain.constraints, name)[..., row] = value
+        for name, (edited, value) in columns.items() if row >= 0 else ():
+            column = getattr(domain.constraints, name)
+            column[..., row] = np.where(edited, value, column[..., row])
     if step != float(first.step["step"]):
         domain.set_step(step)
     return first.step, reader.steps[number]
@@ -84,6 +87,21 @@ def check_bodies(reader, built: np.ndarray, stored: np.ndarray, identifiers: np.
             )
 
 
+def check_constraints(reader, domain, first) -> None:
+    """Raise SolfecError unless the input has made the constraints that the run began with, which could not be added to its frames, or taken from them."""
+    table = domain.constraints
+    ids = np.append(domain.bodies.view("id"), 0)  # 0: none
+    columns = table.id, table.kind, ids[table.master], ids[table.slave]
+    made = list(zip(*(column[: table.user_count].tolist() for column in columns)))
+    stored = first.constraints[: len(first.user_constraints)]
+    there = list(zip(*(stored[name].tolist() for name in ("id", "kind", "master", "slave"))))
+    if differ := sorted({*made} ^ {*there}):
+        identifier, kind, master, slave = differ[0]
+        what = f"constraint {identifier} ({ConstraintKind(kind).name} on body {master}" + (f" and body {slave})" if slave > 0 else ")")
+        which = f"the input makes {what}, the run began without it" if differ[0] in made else f"the run began with {what}, the input does not make it"
+        raise SolfecError(f"{reader.file}: {which}; do they belong together?")
+
+
 def apply_edited_bodies(domain, built: np.ndarray, first: np.ndarray) -> None:
     """Apply definitions of bodies that the input gives differently from when the run began."""
     bodies = domain.bodies
@@ -100,7 +118,7 @@ def apply_edited_bodies(domain, built: np.ndarray, first: np.ndarray) -> None:
 
 
 def edited_constraints(domain, first, functions) -> dict[int, dict]:
-    """Return columns of the user's constraints, by identifier, that the input gives differently from when the run began."""
+    """Return columns of the user's constraints, by identifier, that the input gives differently from when the run began: what differs, and values."""
     table = domain.constraints
     stored = {int(row["id"]): (row, user) for row, user in zip(first.constraints, first.user_constraints)}
     edited: dict[int, dict] = {}
@@ -114,11 +132,11 @@ def edited_constraints(domain, first, functions) -> dict[int, dict]:
         columns = {name: np.array(getattr(table, name)[..., row]) for name in INPUTS}
         if (table.series_rows[:, row] >= 0).any():
             columns.pop("value")  # it holds for the present time, not for the input's
-        columns = {name: value for name, value in columns.items() if not np.array_equal(value, user[name])}
+        columns = {name: (value != user[name], value) for name, value in columns.items() if not np.array_equal(value, user[name])}
         if not np.array_equal(followed, user["series_rows"]):
-            columns["series_rows"] = table.series_rows[:, row].copy()
+            columns["series_rows"] = True, table.series_rows[:, row].copy()
         if curve != user["curve"]:
-            columns["curve"] = table.curve[row].copy()
+            columns["curve"] = True, table.curve[row].copy()
         if columns:
             edited[identifier] = columns
     return edited

@@ -88,6 +88,8 @@ def describe(domain, functions: Functions, solver=None) -> dict:
     return json.loads(json.dumps(described))
 
 
+EXCLUDED = ("excluded_bodies", "excluded_parts", "excluded_surfaces")  # pairs without contact, one in each column, in order
+
 #: Settings that belong to bodies, and that processes may make apart.
 OF_BODIES = ("point loads", "pressures", "load functions", "joints")
 
@@ -162,9 +164,16 @@ def continued(first: dict, last: dict, now: dict) -> dict:
     """Return the settings with which a run goes on: those of its last frame, but what the input changes as against the first one.
 
     Loads have no identifiers, and come and go with bodies and by callbacks: each is known by its body, and by its place among the loads of the body.
+    Of pairs without contact those stay that callbacks have added.
     """
-    every = [one | {"point loads": _by_body(_rows(one["point loads"])), "pressures": _by_body(one.get("pressures", ()))} for one in (first, last, now)]
+    every = [
+        one | {"point loads": _by_body(_rows(one["point loads"])), "pressures": _by_body(one.get("pressures", ()))}
+        | {"detection": one["detection"] | {name: {pair: pair for pair in zip(*one["detection"][name])} for name in EXCLUDED}}
+        for one in (first, last, now)
+    ]  # fmt: skip
     result = merged(*every)
+    for name in EXCLUDED:
+        result["detection"][name] = list(zip(*sorted(result["detection"][name])))
     for name in ("point loads", "pressures"):
         loads, keys = result[name], every[1][name] | every[2][name]
         result[name] = [loads[key] for key in keys if key in loads]

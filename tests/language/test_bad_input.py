@@ -187,6 +187,7 @@ CASES = [
     ("duration of zero", "RUN(solfec, gs, 0)", ValueError, "'duration' must be positive"),
     ("duration of zero alone", "RUN(solfec, 0)", ValueError, "'duration' must be positive"),
     ("no duration", "RUN(solfec, gs)", TypeError, "'duration' is missing; give (solfec, solver, duration), or (solfec, duration) for AUTO_SOLVER ()"),
+    ("solve is no function", "class Mine: solve = 3\nRUN(solfec, Mine(), 1)", TypeError, "one with a method solve (local), not Mine"),
     ("solver is a number", "RUN(solfec, 1, 1)", TypeError, "'solver' must be a constraint solver object, or one with a method solve (local), not int"),
     ("negative output interval", "OUTPUT(solfec, -1)", ValueError, "'interval' must not be negative"),
     ("compression by a bool", "OUTPUT(solfec, 1, True)", TypeError, "'compression' must be a string"),

@@ -174,6 +174,59 @@ def test_an_edited_force_counts_for_its_body_whatever_forces_came_and_went(fall,
     assert fall(0.1, "-c", more=4, text=text) == "0.300000 %.6f\n" % (0.45 * added)
 
 
+@pytest.mark.parametrize("before, after, said", [
+    ("", "FIX_POINT(ball, (0, 0, 0))", "the input makes constraint 1 (FIXPNT on body 1), the run began without it"),
+    ("FIX_POINT(ball, (0, 0, 0))", "", "the run began with constraint 1 (FIXPNT on body 1), the input does not make it"),
+    ("FIX_POINT(ball, (0, 0, 0))", "FIX_DIRECTION(ball, (0, 0, 0), (0, 0, 1))", "the run began with constraint 1 (FIXPNT on body 1)"),
+])  # fmt: skip
+def test_constraints_that_come_or_go_in_the_input_are_refused(fall, before, after, said):
+    """They had no effect: a body that the input holds fell on."""
+    fall(0.008, more=before)
+    assert said in fall(0.016, "-c", more=after, status=1)
+
+
+APART = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
+solfec.verbose = 'OFF'
+bulk = BULK_MATERIAL(solfec)
+floor = BODY(solfec, 'OBSTACLE', BOX((1, 0, -0.1), (9, 1, 0.2)), bulk)
+balls = [BODY(solfec, 'RIGID', SPHERE((k, 0, 0.1), 0.1, 1, 1), bulk) for k in range(3)]
+GRAVITY(solfec, (0, 0, -10))
+{more}
+CALLBACK(solfec, 1E-3, (), lambda: CONTACT_EXCLUDE_BODIES(floor, balls[0]) if abs(solfec.time - 5E-3) < 1E-9 else None)
+RUN(solfec, AUTO_SOLVER(), {duration})
+print(*('%.3f' % abs(ball.velo[5]) for ball in balls))
+"""
+
+
+def test_pairs_that_a_callback_excluded_stay_so_when_others_are_edited(fall):
+    """Balls that fall through the floor: one by the callback, one by the first input, one by the edited one."""
+    one, other = (f"CONTACT_EXCLUDE_BODIES(floor, balls[{k}])" for k in (1, 2))
+    assert fall(0.02, more=one, text=APART) == "0.150 0.200 0.000\n"
+    assert fall(0.04, "-c", more=f"{one}; {other}", text=APART) == "0.350 0.400 0.200\n"
+
+
+SLIDING = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
+solfec.verbose = 'OFF'
+ball = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 0.1, 1, 1), BULK_MATERIAL(solfec))
+INITIAL_VELOCITY(ball, (1, 0, 0), (0, 0, 0))
+slider = SLIDER(ball, None, (0, 0, 0), (1, 0, 0), limits=(-9, 9), {more})
+CALLBACK(solfec, 1E-3, (), lambda: MOTOR(slider, 'EFFORT', 20 * ball.mass) if abs(solfec.time - 5E-3) < 1E-9 else None)
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-9, 100), {duration})
+print('%.6f' % ball.velo[3])
+"""
+
+
+@pytest.mark.parametrize(
+    "edited, acceleration", [("friction=10 * ball.mass", 10.0), ("spring=1E-6, rest=1E6 * ball.mass", 21.0), ("damper=1E-9", 20.0)]
+)
+def test_edited_laws_of_a_joint_count_and_a_motor_that_the_run_has_put_stays(fall, edited, acceleration):
+    before = float(fall(0.01, text=SLIDING))
+    assert before == pytest.approx(1.0 + 20 * 0.005, abs=1e-6)
+    assert float(fall(0.02, "-c", text=SLIDING, more=edited)) == pytest.approx(before + 0.01 * acceleration, abs=1e-4)
+
+
 def test_an_edited_motion_counts(fall):
     moved = "SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), TIME_SERIES([0, {0}, 1, {0}])); SET_VELOCITY(ball, (0, 0, 0), (0, 1, 0), {0})"
     fall(0.008, more=moved.format(1))
