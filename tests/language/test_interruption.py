@@ -80,6 +80,7 @@ def test_stop_file_ends_the_run_normally_and_is_used_up(tmp_path):
 
 LEFT = """
 import os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let commands in the background ignore it
 solfec = SOLFEC('DYNAMIC', 1E-3, 'out/endless')
 solfec.verbose = 'OFF'
 BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(solfec))
