@@ -25,7 +25,7 @@ module joint_closing
   integer(i4), parameter :: left_alone = 0      !< not at all
   integer(i4), parameter :: in_space_only = 2   !< its plane between two bodies follows the slave, so that it has no place to return to
   integer(i4), parameter :: prescribed = 3      !< prescribed motions have no drift; nothing is moved along them
-  integer(i4), parameter :: if_passed = 4       !< limits that are passed; motors correct themselves in the next step
+  integer(i4), parameter :: if_passed = 4       !< limits that are passed, taut ropes; motors correct themselves in the next step
 
 contains
 
@@ -145,7 +145,12 @@ contains
       error(3) = state%con%length(i)*(state%con%gap(i) - state%con%gearing(2,i))
     case (rack)
       error(3) = state%con%gap(i) - state%con%gearing(2,i)
-    case (axial, span)
+    case (span)
+      ! A rope that pulls has its length, as a rod has.  Closed from the outside alone, it would be slack by the error of time
+      ! integration where a swing slows down, and knock.
+      error(3) = beyond(state%con%gap(i), state%con%limits(:,i))
+      if (state%con%R(3,i) < 0.0_dp .and. state%con%motor(i) == 0) error(3) = state%con%gap(i) - state%con%limits(2,i)
+    case (axial)
       error(3) = beyond(state%con%gap(i), state%con%limits(:,i))
     case (torsional)
       error(3) = state%con%length(i)*beyond(state%con%gap(i), state%con%limits(:,i))

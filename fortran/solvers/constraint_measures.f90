@@ -60,6 +60,7 @@ contains
       unmet(k) = unmet(k) + residual(a)**2
     end do
     where (energy <= 0.0_dp) energy = sum(energy)   ! an obstacle moves bodies that were at rest, through springs or links
+    if (all(energy <= 0.0_dp) .and. any(numerator > 0.0_dp)) energy = energy_of_reactions(n, diagonal, reaction)
     do a = 0, n - 1
       member(a) = share(member(a), energy(driving(a)))
     end do
@@ -69,7 +70,8 @@ contains
 
   contains
 
-    !> Uses the errors without reactions as a reference if B is zero.
+    !> Uses the errors without reactions as a reference if B is zero.  Where these are zero, too, no reaction is needed, and errors
+    !> are relative to the velocities of those that are left, such as reactions of supports that press against one another.
     subroutine add_what_is_asked
       real(dp) :: asked(0:1), error
       integer :: a
@@ -81,8 +83,24 @@ contains
       end do
       where (size <= 0.0_dp) size = asked
       where (size <= 0.0_dp) size = sum(size)
+      if (any(size > 0.0_dp)) return
+      do a = 0, n - 1
+        size = size + sum(matmul(diagonal(:,:,a), reaction(:,a))**2)
+      end do
     end subroutine add_what_is_asked
   end subroutine measure
+
+  !> Energy of reactions, each alone in its row: that of errors where nothing is asked is relative to it.
+  pure real(dp) function energy_of_reactions(n, diagonal, reaction) result(energy)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: diagonal(3,3,0:*), reaction(3,0:*)
+    integer :: a
+
+    energy = 0.0_dp
+    do a = 0, n - 1
+      energy = energy + 0.5_dp*dot_product(reaction(:,a), matmul(diagonal(:,:,a), reaction(:,a)))
+    end do
+  end function energy_of_reactions
 
   !> Error of a row if its reaction is zero.
   real(dp) function error_without_reaction(exact, unit, kind, block, law, diagonal, b, half_step) result(error)

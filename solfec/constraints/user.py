@@ -11,6 +11,7 @@ from .. import _kernels
 from ..bodies.finite_elements import within_step
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
+from ..kinds import Motor
 from ..tables import opened
 from . import element_points, motors
 from .elsewhere import NOWHERE, Elsewhere
@@ -62,11 +63,14 @@ def _update_rows(constraints: ConstraintTable, bodies: BodyTable, time_end: floa
 
 
 def prescribe_means(constraints: ConstraintTable, time: float, step: float) -> None:
-    """Prescribe the mean velocities of a step of quasi-statics from `time` on: then points are where their histories are at its end, however long it is."""
+    """Prescribe the mean velocities, and rates of motors, of a step of quasi-statics from `time` on.
+
+    Then points and coordinates are where their histories are at its end, however long it is.
+    """
     users, series = constraints.user_count, constraints.series
     if not series.n:
         return
-    rows = np.flatnonzero(np.isin(constraints.kind[:users], PRESCRIBED))
+    rows = np.flatnonzero(np.isin(constraints.kind[:users], PRESCRIBED) | (constraints.motor[:users] == Motor.RATE))
     if rows.size:
         followed, value = constraints.series_rows[:, rows], constraints.value[:, rows]
         constraints.value[:, rows] = np.where(followed < 0, value, series.means(time, time + step)[followed])

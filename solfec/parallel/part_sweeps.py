@@ -429,13 +429,24 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
         opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked[0]))
         size = np.where(size > 0.0, size, totals(asked)[0])
         size = np.where(size > 0.0, size, size.sum())
+        if not (size > 0.0).any():  # no reaction is needed: errors are relative to what is left of reactions
+            size = np.full_like(size, totals(_of_reactions(local)[:1])[0].sum())
     energy = np.where(energy > 0.0, energy, energy.sum())  # an obstacle moves bodies that were at rest, through springs or links
+    if not (energy > 0.0).any() and (merit > 0.0).any():
+        energy = np.full_like(energy, totals(_of_reactions(local)[1:])[0].sum())
     rows = local.rows.merit[: local.n]
     if len(energy) == 1 and energy[0] > NO_ENERGY:
         rows /= energy[0]
     else:
         _divide(rows, energy, local.rows.driving[: local.n])
     return 0.5 * _larger(map(_share, merit, energy)), math.sqrt(_larger(map(_share, unmet, size)))
+
+
+def _of_reactions(local) -> np.ndarray:
+    """Return squared velocities and energies (2, n) of the reactions, each alone in its row."""
+    reaction = local.rows.R[:, : max(local.n, 1)]
+    velocity = np.einsum("ija,ja->ia", local.rows.diagonal[:, :, : max(local.n, 1)], reaction)
+    return np.array([(velocity**2).sum(0), 0.5 * (reaction * velocity).sum(0)])
 
 
 def _divide(rows: np.ndarray, energy: np.ndarray, driving: np.ndarray) -> None:

@@ -196,6 +196,35 @@ def test_a_tight_rope_keeps_the_energy_of_what_swings_on_it():
     assert energy_error(1e-3, 1000) < 1e-6
 
 
+def test_a_pendulum_on_a_rope_that_is_kept_at_its_length_keeps_its_energy():
+    """Where a swing slows down, the error of time integration shortens the rope; slack by it, the rope knocked in the next step."""
+    solfec, bulk = model(4e-3, "ON")
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((1, 0, 0), 0.05, 1, 1), bulk)
+    s.ROPE(ball, None, (1, 0, 0), (0, 0, 0))
+    s.GRAVITY(solfec, (0, 0, -10))
+    for _ in solfec.steps(s.AUTO_SOLVER(1e-12), 4.0):
+        energy, place = s.ENERGY(solfec).kinetic / (10 * ball.mass) + ball.conf[11], np.array(ball.conf[9:12])
+        assert abs(energy) < 2e-4  # of m g L
+        assert np.linalg.norm(place) == pytest.approx(1.0, abs=1e-6)  # GEOMETRIC_EPSILON
+
+
+def test_a_ball_thrown_round_on_a_rope_leaves_the_circle_where_its_weight_takes_over():
+    """With v² = 3.5 g L at the bottom the tension ends at the height L/2; then the ball flies inside the circle."""
+    solfec, bulk = model(1e-3, "ON")
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((0, 0, -1), 0.05, 1, 1), bulk)
+    rope = s.ROPE(ball, None, (0, 0, -1), (0, 0, 0))
+    s.GRAVITY(solfec, (0, 0, -10))
+    s.INITIAL_VELOCITY(ball, (math.sqrt(35), 0, 0), (0, 0, 0))
+    left, inside = None, 1.0
+    for _ in solfec.steps(s.AUTO_SOLVER(1e-12), 0.9):
+        if left is None and rope.tension == 0.0:
+            left = ball.conf[11]
+        inside = min(inside, rope.distance)
+    assert left == pytest.approx(0.5, abs=0.01)
+    assert inside < 0.6
+    assert s.ENERGY(solfec).kinetic / (10 * ball.mass) + ball.conf[11] == pytest.approx(0.75, abs=1e-4)
+
+
 @pytest.mark.parametrize("restitution", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("sideways", [0.0, 1.5])
 def test_a_body_rebounds_from_a_rope_with_the_rate_that_restitution_says(restitution, sideways):

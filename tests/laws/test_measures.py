@@ -87,8 +87,8 @@ def test_both_are_rounding_at_a_solution_and_rise_when_any_component_is_off(name
             if np.any(b):
                 assert member[0] == pytest.approx(2 * g_wrong, rel=1e-12)
                 assert row[0] == pytest.approx(residual_wrong * np.linalg.norm(b), rel=1e-12)
-            else:  # with nothing to stop any error is larger than all others, in any units
-                assert min(g_wrong, residual_wrong) > 1e100
+            else:  # with nothing to stop the error is as large as all that reactions do, in any units
+                assert min(g_wrong, residual_wrong) > 0.1
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -109,6 +109,22 @@ def test_a_motor_that_holds_its_place_has_solved_every_step(solver, step):
     assert joint.travel == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("mode, knots, places", [
+    ("RATE", [0, 0, 0.25, 1, 0.5, 1, 0.65, 0], {0.2: 0.08, 0.5: 0.375, 0.6: 0.375 + 0.2 / 3, 1.0: 0.45}),
+    ("POSITION", [0, 0, 0.25, 0.5, 0.5, 0.5, 0.65, -0.1], {0.2: 0.4, 0.5: 0.5, 0.6: 0.1, 1.0: -0.1}),
+])  # fmt: skip
+@pytest.mark.parametrize("joint", ["HINGE", "SLIDER"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_motor_is_where_its_series_says_after_ramps_and_holds(joint, mode, knots, places, solver):
+    """Knots are at ends of steps and within them; places by hand."""
+    solfec, _, ball = model(0.1)
+    s.GRAVITY(solfec, (0, 0, 0))
+    driven = s.HINGE(ball, None, (0, 0, 0), (0, 0, 1)) if joint == "HINGE" else s.SLIDER(ball, None, (0, 0, 0), (1, 0, 0))
+    s.MOTOR(driven, mode, s.TIME_SERIES(knots))
+    found = {round(solfec.time, 3): driven.angle if joint == "HINGE" else driven.travel for _ in solfec.steps(SOLVERS[solver](), 1.0)}
+    assert {time: found[time] for time in places} == pytest.approx(places, abs=1e-8)
+
+
 @pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "PENALTY"])
 def test_supports_of_a_rack_that_only_a_motor_moves_draw_no_warning(solver):
     """No load acts and no support moves, so neither free nor prescribed velocities tell how small an error of supports is."""

@@ -8,12 +8,17 @@ import pytest
 from courses import NOTHING, OFTEN, contents, course, quick, scatter, solver, sweeps
 from jointed import Scene, X, Z
 from processes import spmd
+from unit_cube import block
 
 from solfec import BALL, DISTANCE, FIX_POINT, FORCE, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_ROTATION, SET_VELOCITY, TIME_SERIES, divided
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind
 from solfec.constraints import joint_starts, user
 from solfec.divided import Divided
+from solfec.domain import Domain
 from solfec.errors import SolfecError
 from solfec.kinds import ConstraintKind, Energy
+from solfec.parallel import part_sweeps
 from solfec.parallel.colours import WORD
 from solfec.parallel.communicator import Alone
 from solfec.parallel.partition import Balance
@@ -217,6 +222,21 @@ def test_merit_and_residual_are_those_of_the_whole():
     for _ in range(20):
         run.advance()
         assert (model.report.merit, model.report.residual) == pytest.approx(merit.evaluate(model.local_dynamics), rel=1e-9)
+
+
+@pytest.mark.parametrize("driven", [False, True])
+def test_reactions_where_nothing_is_asked_have_the_errors_of_a_serial_run(driven):
+    domain = Domain(0.1)
+    body = domain.insert_body(BodyKind.RIGID, [block((1, 1, 1), (1, 1, 1))], BulkMaterial(density=1000.0))
+    for place in ((0, 0, 0), (1, 0, 0), (0, 1, 0)):
+        domain.joints.fix_point(body, place)
+    domain.advance(GaussSeidelSolver(1e-6, 100))
+    local = domain.local_dynamics
+    local.rows.R[:, :3], local.rows.U[:, :3] = np.arange(9.0).reshape(3, 3), 1e-3
+    found = part_sweeps.measured(local, np.arange(3), driven, False, Alone())
+    assert not local.rows.B[:, :3].any()
+    assert found == pytest.approx(merit.evaluate(local), rel=1e-12)
+    assert 0 < found[1] < 10
 
 
 @pytest.mark.parametrize("kind", ["OBSTACLE", "RIGID"])
