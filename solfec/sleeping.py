@@ -100,6 +100,8 @@ class Sleeping:
             self.wake_all()
         elif loads.on_bodies:
             self.wake(self._loaded())
+        if self._held == -1 and self.any_asleep:
+            self._wake((), within=False)  # counts contacts, before detection drops any
 
     def _loaded(self) -> np.ndarray:
         """Return the rows of bodies with loads of their own."""
@@ -112,8 +114,9 @@ class Sleeping:
         if not self.any_asleep:
             return
         model = self.model
+        known = self._held
         held, left, woken = self._wake((), within=True)
-        if self._held not in (-1, held):  # a contact has gone: options of contacts have changed
+        if known not in (-1, held):  # a contact has gone: options of contacts have changed
             held, left, more = self._wake(slice(None), within=True)
             woken += more
         self._held = left

@@ -115,6 +115,24 @@ def test_stack_falls_when_its_bottom_cube_goes():
     assert [2.5 - cubes[2].conf[11], 3.5 - cubes[3].conf[11]] == pytest.approx([fallen] * 2, abs=1e-5)
 
 
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+@pytest.mark.parametrize("how", ["bodies", "surfaces", "after a deletion"])
+def test_stack_falls_when_contact_with_its_ground_is_excluded(how, contacts):
+    solfec, ground, cubes, _ = tower(contacts=contacts)
+    apart = s.BODY(solfec, "RIGID", block((3, 3, 0), (4, 4, 1)), s.BULK_MATERIAL(solfec, density=1.0))
+    run(solfec, 150)
+    assert asleep(solfec)[1:].all()
+    if how == "surfaces":
+        s.CONTACT_EXCLUDE_SURFACES(solfec, 1, 1)
+    else:
+        s.CONTACT_EXCLUDE_BODIES(ground, cubes[0])
+    if how == "after a deletion":
+        s.DELETE(solfec, apart)
+    run(solfec, 50)
+    fallen = 0.5 * G * (50 * STEP) ** 2
+    assert 0.5 - cubes[0].conf[11] == pytest.approx(fallen, abs=1e-5)
+
+
 def test_stack_follows_ground_that_begins_to_move_as_one_that_never_slept():
     places = []
     for sleeping in ("ON", "OFF"):
