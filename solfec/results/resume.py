@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from ..errors import SolfecError
@@ -61,7 +59,7 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
     nodes = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("node_count").tolist()))
     checks.pressures(wanted.get("pressures", ()), nodes)
     settings.apply(domain, wanted, functions, solver)
-    if any(json.dumps(wanted[name]) != json.dumps(stored[1][name]) for name in DISTURBING):
+    if any(wanted[name] != stored[1][name] for name in DISTURBING):
         domain.sleeping.wake_all()
     domain.touched = bool(stored[1].get("touched by hand"))
     apply_edited_bodies(domain, built, definitions)

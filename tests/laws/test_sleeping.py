@@ -184,6 +184,18 @@ def test_only_the_touched_stack_wakes():
     assert asleep(solfec).tolist() == [False, True, True, False, False]
 
 
+def test_only_the_struck_stack_wakes():
+    solfec, *_ = tower(count=2)
+    stone = solfec._domain.bulk_materials[0].label
+    for k in range(2):
+        s.BODY(solfec, "RIGID", block((3, 0, k), (4, 1, k + 1)), stone)
+    run(solfec, 150)
+    missile = s.BODY(solfec, "RIGID", s.SPHERE((4.201, 0.5, 1.5), 0.2, 1, 1), stone)
+    s.INITIAL_VELOCITY(missile, (-1.0, 0, 0), (0, 0, 0))
+    run(solfec, 10)
+    assert asleep(solfec).tolist() == [False, True, True, False, False, False]
+
+
 def test_a_copy_goes_on_with_the_same_bits():
     solfec, *_ = tower(ball=True)
     run(solfec, 200)

@@ -148,12 +148,17 @@ SLEEPING = SLIDE.replace("stone =", "solfec.sleeping = (1E-2, 20)\nstone =").rep
     ("(5, 0, -10)", "(12, 0, -10)", "0.300 0.000"),
     ("friction=0.9", "friction=0.2", "0.300 0.000"),
     ("RUN(", "CONTACT_EXCLUDE_SURFACES(solfec, 1, 2)\nRUN(", "0.500 -1.000"),
-    ("RUN(", "pass\nRUN(", "0.000 0.000"),
 ])  # fmt: skip
 def test_what_sleeps_in_the_last_frame_wakes_when_gravity_materials_or_exclusions_are_edited(fall, before, after, velocities):
     """A block that slept slides from the junction on, with 12 - 0.9 x 10 or 5 - 0.2 x 10 m/s2, or falls."""
     assert fall(0.1, text=SLEEPING) == "0.000 0.000\n"
     assert fall(0.2, "-c", text=SLEEPING.replace(before, after)).replace("-0.000", "0.000") == velocities + "\n"
+
+
+def test_what_sleeps_in_the_last_frame_sleeps_on(fall):
+    text = SLEEPING + "print(solfec._domain.bodies.view('rest').tolist())\n"
+    assert "[0, -1]" in fall(0.1, text=text)
+    assert "[0, -1]" in fall(0.11, "-c", text=text)
 
 
 def test_an_edited_interval_and_step_count_from_the_junction_on(fall):
