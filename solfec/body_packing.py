@@ -344,14 +344,15 @@ def _unpack_constraints(domain, several: list[PackedConstraints]) -> None:
     """Insert constraints in the order of identifiers, the user's first."""
     table = domain.constraints
     users, first = table.user_count, table.n
+    sides = [_rows_of_ends(domain, packed) for packed in several]
     ids = np.concatenate([packed.ids for packed in several])
     contact = np.concatenate([np.arange(len(packed.ids)) >= len(packed.records) for packed in several])
     place = np.empty(len(ids), int)
     place[np.lexsort((ids, contact))] = first + np.arange(len(ids))
     table.append(len(ids))
     at = 0
-    for packed in several:
-        _put_constraints(domain, packed, place[at : at + len(packed.ids)])
+    for packed, ends in zip(several, sides, strict=True):
+        _put_constraints(domain, packed, place[at : at + len(packed.ids)], ends)
         at += len(packed.ids)
     new = int(np.count_nonzero(~contact))
     contact = np.arange(table.n) >= users
@@ -363,8 +364,19 @@ def _unpack_constraints(domain, several: list[PackedConstraints]) -> None:
     table.next_id = max(table.next_id, int(ids.max(initial=0)) + 1)
 
 
-def _put_constraints(domain, packed: PackedConstraints, rows: np.ndarray) -> None:
-    """Write packed constraints into rows of the table."""
+def _rows_of_ends(domain, packed: PackedConstraints) -> np.ndarray:
+    """Return the rows of the bodies on both sides of packed constraints, -1 for none; SolfecError if the domain lacks one."""
+    here, ends = domain.bodies.view("id"), packed.ends
+    rows = np.searchsorted(here, ends)  # a body that is missing gets the row of the next one
+    missing = (ends > 0) & (np.append(here, 0)[rows] != ends)
+    if missing.any():
+        side, k = np.argwhere(missing)[0]
+        raise SolfecError(f"constraint {packed.ids[k]} acts on body {ends[side, k]}, which the model does not have")
+    return np.where(ends > 0, rows, -1)
+
+
+def _put_constraints(domain, packed: PackedConstraints, rows: np.ndarray, ends: np.ndarray) -> None:
+    """Write packed constraints, which act on bodies in rows `ends`, into rows of the table."""
     table, bodies = domain.constraints, domain.bodies
     materials = _rows_of_surface_materials(domain, *packed.materials)
     users = len(packed.records)
@@ -372,11 +384,9 @@ def _put_constraints(domain, packed: PackedConstraints, rows: np.ndarray) -> Non
         table.fill(records, into)
         table.material[into] = materials[records["material"]]
     for side, name in enumerate(SIDES):
-        there = packed.ends[side] > 0
-        row = np.searchsorted(bodies.view("id"), packed.ends[side])
-        getattr(table, name)[rows] = np.where(there, row, -1)
+        body = getattr(table, name)[rows] = ends[side]
         number = np.concatenate([records[name + "_primitive"] for records in (packed.records, packed.contacts)])
-        getattr(table, name + "_primitive")[rows] = np.where(number >= 0, bodies.primitive_ptr[np.where(there, row, 0)] + number, -1)
+        getattr(table, name + "_primitive")[rows] = np.where(number >= 0, bodies.primitive_ptr[np.maximum(body, 0)] + number, -1)
     series = np.array([*(table.series.add(TimeSeries(*knots)) for knots in packed.series), -1], np.int32)
     table.series_rows[:, rows[:users]] = series[packed.records["series_rows"]].T
     curves = np.array([*map(table.curves.add, packed.curves), -1], np.int32)

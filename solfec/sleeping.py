@@ -6,12 +6,14 @@ awake one: its island wakes in the step in which detection finds such a contact,
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _kernels
 from .bodies import motion
+from .contact.detection import Settings
 from .tables import opened
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ _wake = _kernels.sleeping.wake
 STEPS = 100  # of rest, before an island sleeps
 PART = 0.1  # of the velocity that gravity gives in a step: what is slow, unless the user says
 TURNING = 0.1  # part of gravity with which bodies turn back: they are slow for a while at the highest point of their way, and do not rest
+SET_BY_USER = [field.name for field in fields(Settings) if field.name != "margin"]  # a margin that is not asked for follows the shapes
 ASLEEP, WAKES = -1, -2  # values of BodyTable.rest
 
 
@@ -43,9 +46,9 @@ class Sleeping:
         self.model = model
         self.on, self.speed, self.steps = False, None, STEPS
         self.seen = 0  # changes of states by the user that have been looked at
-        self._held = -1  # contacts on sleeping bodies after the last step, -1: not known
         self._gravity: np.ndarray | None = None  # at the last step
         self._materials: list[bytes] | None = None  # surface materials at the last step
+        self._detection: list = []  # the user's settings of detection at the last step
 
     @property
     def setting(self) -> list:
@@ -66,7 +69,6 @@ class Sleeping:
     def wake_all(self) -> None:
         """Wake all bodies between steps, and count their rest anew."""
         self.model.bodies.view("rest")[:] = 0
-        self._held = -1
 
     def wake(self, rows) -> None:
         """Wake the islands of bodies in these rows, and islands that obstacles among them touch, between steps."""
@@ -90,12 +92,14 @@ class Sleeping:
         model, loads = self.model, self.model.loads
         table = model.surface_materials
         materials = [getattr(table, name)[..., : table.n].tobytes() for name in table.COLUMNS]
+        detection = [getattr(model.settings, name) for name in SET_BY_USER]
         if self._gravity is None:  # the first step, or the first one of a continued run
             before = model.time - 0.5 * model.step if model.step_number else model.time + 0.5 * model.step
-            self._gravity, self._materials = loads.gravity_at(before).copy(), materials
+            self._gravity, self._materials, self._detection = loads.gravity_at(before).copy(), materials, detection
         gravity = loads.gravity_at(model.time + 0.5 * model.step)
         changed = materials != self._materials or not np.array_equal(gravity, self._gravity)
-        self._gravity[:], self._materials = gravity, materials
+        changed = changed or not all(new is old or np.array_equal(new, old) for new, old in zip(detection, self._detection, strict=True))
+        self._gravity[:], self._materials, self._detection = gravity, materials, detection
         if changed or model.hooks or len(loads.sources) > 1 or loads.of_step:
             self.wake_all()
         elif loads.on_bodies:
@@ -112,11 +116,7 @@ class Sleeping:
         if not self.any_asleep:
             return
         model = self.model
-        held, left, woken = self._wake((), within=True)
-        if self._held not in (-1, held):  # a contact has gone: options of contacts have changed
-            held, left, more = self._wake(slice(None), within=True)
-            woken += more
-        self._held = left
+        woken = self._wake((), within=True)
         if woken:
             motion.predict_waking(model.bodies, model.loads, model.step)
             rest = model.bodies.view("rest")
@@ -134,21 +134,19 @@ class Sleeping:
             kept[self._loaded()] = 1
         if model.cracks.of_body:
             kept[[row for row in map(bodies.row_of, model.cracks.of_body) if row >= 0]] = 1
-        _, self._held, status = _fall_asleep(bodies.handles, constraints.handle, constraints.user_count, speed, steps, kept)
+        _, _, status = _fall_asleep(bodies.handles, constraints.handle, constraints.user_count, speed, steps, kept)
         opened(status)
 
-    def _wake(self, rows, within: bool) -> tuple[int, int, int]:
-        """Mark islands as waking; return contacts on sleeping bodies before and after, and the number of bodies."""
+    def _wake(self, rows, within: bool) -> int:
+        """Mark islands as waking; return the number of bodies."""
         bodies, constraints = self.model.bodies, self.model.constraints
         marked = np.zeros(bodies.n, np.int32)
         if not isinstance(rows, tuple):
             marked[rows] = 1
-        held, left, woken, status = _wake(bodies.handles, constraints.handle, constraints.user_count, within, marked)
+        _, _, woken, status = _wake(bodies.handles, constraints.handle, constraints.user_count, within, marked)
         opened(status)
-        self._held = left
-        return held, left, woken
+        return woken
 
     def before_removal(self, mask: np.ndarray) -> None:
         """Wake what rests on bodies, marked by `mask`, that are about to go."""
         self.wake(np.flatnonzero(mask))
-        self._held = -1

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from test_step import models, state
 from test_step_changes import MODELS, SOLVERS, run
 
+from solfec import body_packing
 from solfec.bodies.cracks import Crack
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind
@@ -196,6 +197,16 @@ def test_what_cannot_be_packed_or_unpacked_is_refused():
     assert model.bodies.kind[1] == BodyKind.RIGID
     with pytest.raises(SolfecError, match="cannot pack bodies"):
         run(model, 1)
+
+
+def test_constraints_on_a_missing_body_do_not_go_to_the_next_one():
+    model = begun("block")
+    packed = body_packing.pack_constraints(model, np.ones(model.constraints.n, bool))
+    gone = int(packed.ends[packed.ends > 0].min())
+    assert gone < ids_of(model)[-1]
+    model.remove_bodies(np.isin(model.bodies.view("id"), [gone]))
+    with pytest.raises(SolfecError, match=f"acts on body {gone}, which the model does not have"):
+        body_packing.replace_constraints(model, [packed])
 
 
 def test_nothing_packed_changes_nothing():

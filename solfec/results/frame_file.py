@@ -14,6 +14,7 @@ from time import monotonic
 
 import h5py
 
+from ..errors import SolfecError
 from .columns import Columns
 from .journal import JournalledFile, Overlay, Snapshot
 
@@ -196,7 +197,15 @@ def finish_interrupted(path: str) -> None:
 def opened(target: str | Overlay) -> h5py.File:
     """Open for reading what `Snapshot.target` returns, with the frames that wait in the journal."""
     if isinstance(target, str):
-        return h5py.File(target, "r", locking=False)
+        try:
+            return h5py.File(target, "r", locking=False)
+        except OSError as error:
+            if "locking flag" not in str(error):
+                raise
+            # HDF5 opens a file twice in one process only with the same locking
+            raise SolfecError(
+                f"{target}: this process has the file open with locking by HDF5; close it there, or open it with h5py.File(..., 'r', locking=False)"
+            ) from error
     file = h5py.File(target, "r+" if target.records else "r")
     try:
         Columns(file).write(target.records)

@@ -11,6 +11,7 @@ from .restore import restore
 from .validation import Checks
 
 INPUTS = ("value", "strength", "limits", "dashpot", "implicit", "motor", "drive")  # columns of the user's constraints that the input sets
+DISTURBING = ("gravity", "surface materials", "detection")  # settings whose edits wake bodies that sleep in the frame
 PLACE = ("id", "kind", "form", "node_count", "centre")  # columns of bodies that must agree
 
 
@@ -58,6 +59,8 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
     nodes = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("node_count").tolist()))
     checks.pressures(wanted.get("pressures", ()), nodes)
     settings.apply(domain, wanted, functions, solver)
+    if any(wanted[name] != stored[1][name] for name in DISTURBING):
+        domain.sleeping.wake_all()
     domain.touched = bool(stored[1].get("touched by hand"))
     apply_edited_bodies(domain, built, definitions)
     for identifier, columns in users.items():

@@ -173,7 +173,7 @@ def continued(first: dict, last: dict, now: dict) -> dict:
     ]  # fmt: skip
     result = merged(*every)
     for name in EXCLUDED:
-        result["detection"][name] = list(zip(*sorted(result["detection"][name])))
+        result["detection"][name] = list(map(list, zip(*sorted(result["detection"][name])))) or [[] for _ in last["detection"][name]]
     for name in ("point loads", "pressures"):
         loads, keys = result[name], every[1][name] | every[2][name]
         result[name] = [loads[key] for key in keys if key in loads]

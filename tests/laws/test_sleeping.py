@@ -115,6 +115,24 @@ def test_stack_falls_when_its_bottom_cube_goes():
     assert [2.5 - cubes[2].conf[11], 3.5 - cubes[3].conf[11]] == pytest.approx([fallen] * 2, abs=1e-5)
 
 
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+@pytest.mark.parametrize("how", ["bodies", "surfaces", "after a deletion"])
+def test_stack_falls_when_contact_with_its_ground_is_excluded(how, contacts):
+    solfec, ground, cubes, _ = tower(contacts=contacts)
+    apart = s.BODY(solfec, "RIGID", block((3, 3, 0), (4, 4, 1)), s.BULK_MATERIAL(solfec, density=1.0))
+    run(solfec, 150)
+    assert asleep(solfec)[1:].all()
+    if how == "surfaces":
+        s.CONTACT_EXCLUDE_SURFACES(solfec, 1, 1)
+    else:
+        s.CONTACT_EXCLUDE_BODIES(ground, cubes[0])
+    if how == "after a deletion":
+        s.DELETE(solfec, apart)
+    run(solfec, 50)
+    fallen = 0.5 * G * (50 * STEP) ** 2
+    assert 0.5 - cubes[0].conf[11] == pytest.approx(fallen, abs=1e-5)
+
+
 def test_stack_follows_ground_that_begins_to_move_as_one_that_never_slept():
     places = []
     for sleeping in ("ON", "OFF"):
@@ -164,6 +182,18 @@ def test_only_the_touched_stack_wakes():
     s.INITIAL_VELOCITY(other[1], (0, 0.2, 0), (0, 0, 0))
     run(solfec, 2)
     assert asleep(solfec).tolist() == [False, True, True, False, False]
+
+
+def test_only_the_struck_stack_wakes():
+    solfec, *_ = tower(count=2)
+    stone = solfec._domain.bulk_materials[0].label
+    for k in range(2):
+        s.BODY(solfec, "RIGID", block((3, 0, k), (4, 1, k + 1)), stone)
+    run(solfec, 150)
+    missile = s.BODY(solfec, "RIGID", s.SPHERE((4.201, 0.5, 1.5), 0.2, 1, 1), stone)
+    s.INITIAL_VELOCITY(missile, (-1.0, 0, 0), (0, 0, 0))
+    run(solfec, 10)
+    assert asleep(solfec).tolist() == [False, True, True, False, False, False]
 
 
 def test_a_copy_goes_on_with_the_same_bits():

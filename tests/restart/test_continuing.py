@@ -141,6 +141,26 @@ def test_a_material_that_was_added_to_the_input_holds_for_contacts_of_the_last_f
     assert fall(0.3, "-c", text=SLIDE, more="SURFACE_MATERIAL(solfec, 1, 2, friction=0.2)") == "0.600\n"
 
 
+SLEEPING = SLIDE.replace("stone =", "solfec.sleeping = (1E-2, 20)\nstone =").replace("print('%.3f' % block.velo[3])", "print('%.3f %.3f' % block.velo[3:6:2])")
+
+
+@pytest.mark.parametrize("before, after, velocities", [
+    ("(5, 0, -10)", "(12, 0, -10)", "0.300 0.000"),
+    ("friction=0.9", "friction=0.2", "0.300 0.000"),
+    ("RUN(", "CONTACT_EXCLUDE_SURFACES(solfec, 1, 2)\nRUN(", "0.500 -1.000"),
+])  # fmt: skip
+def test_what_sleeps_in_the_last_frame_wakes_when_gravity_materials_or_exclusions_are_edited(fall, before, after, velocities):
+    """A block that slept slides from the junction on, with 12 - 0.9 x 10 or 5 - 0.2 x 10 m/s2, or falls."""
+    assert fall(0.1, text=SLEEPING) == "0.000 0.000\n"
+    assert fall(0.2, "-c", text=SLEEPING.replace(before, after)).replace("-0.000", "0.000") == velocities + "\n"
+
+
+def test_what_sleeps_in_the_last_frame_sleeps_on(fall):
+    text = SLEEPING + "print(solfec._domain.bodies.view('rest').tolist())\n"
+    assert "[0, -1]" in fall(0.1, text=text)
+    assert "[0, -1]" in fall(0.11, "-c", text=text)
+
+
 def test_an_edited_interval_and_step_count_from_the_junction_on(fall):
     fall(0.008)
     fall(0.02, "-c", text=FALL.replace("4E-3", "5E-3").replace("1E-3, 'out", "5E-4, 'out"))

@@ -119,6 +119,14 @@ def test_a_file_without_frames_is_called_damaged_and_numbers_of_frames_are_check
         results.open(tmp_path / "m")
 
 
+def test_a_file_that_this_process_holds_with_locking_is_an_error_that_says_what_to_do(whole, tmp_path):
+    shutil.copy(whole / "out/m/m.h5", tmp_path / "m.h5")
+    with h5py.File(tmp_path / "m.h5", "r", locking=True), pytest.raises(SolfecError, match="m.h5: this process .* locking=False"):
+        results.open(tmp_path / "m.h5")
+    with h5py.File(tmp_path / "m.h5", "r", locking=False), results.open(tmp_path / "m.h5") as run:
+        assert len(run.steps)
+
+
 @pytest.mark.parametrize("size, count", [(1, 2**61), (0, 0), (10**15, 0), (4096, 1)])
 def test_a_journal_whose_header_is_damaged_does_not_hide_results(whole, tmp_path, monkeypatch, capfd, size, count):
     shutil.copytree(whole, tmp_path / "here")
