@@ -32,7 +32,7 @@ from .results import settings
 from .results.history import select
 from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
-from .solvers.local_dynamics import NO_ROLLING
+from .solvers.local_dynamics import NO_ROLLING, NO_SPRINGS
 from .solvers.unsolved import UnsolvedSteps
 from .spreading import Spreading
 
@@ -404,6 +404,8 @@ class Simulation:
         domain = self.domain
         if domain.surface_materials.rolls and not solver.rolling:
             raise SolfecError("RUN: " + NO_ROLLING.format(solver.command))
+        if not solver.springs and (domain.surface_materials.view("model") == SurfaceModel.SPRING_DASHPOT).any():
+            self.notify("RUN: " + NO_SPRINGS.format(solver.command))
         self._solver = solver
         first = self._world.rank == 0
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath if first else None, self._quiet or not first)
@@ -417,7 +419,7 @@ class Simulation:
                     self.notify(text)
             if domain.report is not None and solver.failure != "CALLBACK":
                 unsolved.end(domain.report.solver, domain.step_number)
-            for text in (domain.swallowed.told(), domain.supports_left.told(), domain.uncorrected.told()):
+            for text in (domain.swallowed.told(), domain.supports_left.told(), domain.uncorrected.told(), solver.told()):
                 if text:
                     self.notify(text)
 

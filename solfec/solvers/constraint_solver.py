@@ -30,6 +30,8 @@ class ConstraintSolver(ABC):
         Whether the solver itself reports joints that contradict one another.
     rolling : bool
         Whether it solves rolling rows, that is rolling and spinning friction of contacts.
+    springs : bool
+        Whether contacts of SPRING_DASHPOT materials keep their law; without it they become SIGNORINI_COULOMB ones.
     holds_supports : bool
         Whether it corrects supports of quasi-static steps itself, since only one process has all rows.
     """
@@ -41,11 +43,16 @@ class ConstraintSolver(ABC):
     failure = "CONTINUE"
     names_contradictions = False
     rolling = False
+    springs = True
     holds_supports = False
 
     @abstractmethod
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Compute reactions R and velocities U in `local.rows`; at first `local.rows.R` holds the reactions of the last step."""
+
+    def told(self) -> str:
+        """Return a warning about the steps of a run, for its end, or ''."""
+        return ""
 
     @property
     def class_name(self) -> str:

@@ -36,6 +36,11 @@ NO_ROLLING = (
     "{} does not solve rolling and spinning friction (SURFACE_MATERIAL, 'rolling_length', 'spinning_length'); use GAUSS_SEIDEL_SOLVER or AUTO_SOLVER"
 )
 
+NO_SPRINGS = (
+    "{} takes contacts of SPRING_DASHPOT materials for SIGNORINI_COULOMB ones, without `spring`, `dashpot` and `hpow`;"
+    " AUTO_SOLVER and GAUSS_SEIDEL_SOLVER keep their law"
+)
+
 LEVERAGE = 1024.0  # of a mechanism: velocities that single reactions make, over those that motors and springs ask for
 NO_VELOCITY = 1e-120  # squares of smaller ones could underflow; well below the errors that `constraint_measures` counts as none
 

@@ -91,6 +91,8 @@ class NewtonSolver(ConstraintSolver):
 
     OUTCOME = ("iters", "fallback", "error", "itershist")
 
+    springs = False
+
     def __init__(
         self,
         meritval: float = 1e-8,

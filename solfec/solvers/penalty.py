@@ -34,6 +34,7 @@ class PenaltySolver(ConstraintSolver):
     def __init__(self, variant: str = "IMPLICIT"):
         parameters.one_of(VARIANTS, variant=variant)
         self.variant = variant
+        self._slack = ""  # the first contact that carries nothing, since its material has neither spring nor dashpot
         self.bilateral = GaussSeidelSolver(1e-4, 1000, diagepsilon=1e-9, diagmaxiter=100)
 
     def solve(self, local: LocalDynamics) -> SolverReport:
@@ -58,6 +59,11 @@ class PenaltySolver(ConstraintSolver):
         rows.merit[: local.n] = 0.0
         return report
 
+    def told(self) -> str:
+        """Return a warning of contacts through which bodies fall."""
+        found, self._slack = self._slack, ""
+        return found and f"PENALTY_SOLVER: contacts whose SURFACE_MATERIAL has neither `spring` nor `dashpot` carry nothing; the first: {found}"
+
     def solve_contacts(self, local: LocalDynamics) -> SolverReport:
         """Compute reactions and velocities of the contacts alone.
 
@@ -66,6 +72,11 @@ class PenaltySolver(ConstraintSolver):
         exact, failed, status = _penalty_contacts(local.handles, local.contacts, OWN_LAWS, self.variant == "IMPLICIT", local.step, local.half_step)
         if status:
             _refuse(local, failed, status)
+        if not self._slack:
+            _, spring, dashpot = local.rows.law[:3, : local.contacts]
+            slack = (spring == 0.0) & (dashpot == 0.0)
+            if slack.any():
+                self._slack = local.name(int(slack.argmax()))
         return SolverReport(1, 0.0, 0.0, 0.0 if exact else math.nan, "OK", solver="PENALTY")
 
 

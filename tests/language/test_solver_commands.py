@@ -208,3 +208,33 @@ def test_a_duration_alone_takes_auto_solver(good):
     given = good(CUBES.format(count=3) + "solver = AUTO_SOLVER()\nRUN(solfec, solver, 0.02)\nRUN(solfec, solver, 0.01)" + told)
     alone = good(CUBES.format(count=3) + "RUN(solfec, 0.02)\nfor time in solfec.steps(0.01): pass" + told, "-w", "-y")
     assert alone == given
+
+
+LAW = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/law')
+solfec.verbose = 'OFF'
+SURFACE_MATERIAL(solfec, model={model!r}, spring=1E6)
+bulk = BULK_MATERIAL(solfec)
+GRAVITY(solfec, (0, 0, -10))
+BODY(solfec, 'OBSTACLE', SPHERE((0, 0, -1), 1, 1, 1), bulk)
+ball = BODY(solfec, 'RIGID', SPHERE((0, 0, 1), 1, 1, 1), bulk)
+RUN(solfec, {solver}, 0.05)
+print(ball.conf[11])
+"""
+
+
+@pytest.mark.parametrize(
+    ("solver", "model", "warning"),
+    [
+        ("NEWTON_SOLVER()", "SPRING_DASHPOT", "NEWTON_SOLVER takes contacts of SPRING_DASHPOT materials for SIGNORINI_COULOMB ones"),
+        ("NEWTON_SOLVER()", "SIGNORINI_COULOMB", ""),
+        ("AUTO_SOLVER()", "SPRING_DASHPOT", ""),
+        ("PENALTY_SOLVER()", "SIGNORINI_COULOMB", ""),
+    ],
+)
+def test_a_solver_that_leaves_springs_of_contacts_out_says_so(run, solver, model, warning):
+    done = run(LAW.format(solver=solver, model=model))
+    assert done.status == 0, done.err
+    assert (warning in done.err) if warning else "SPRING_DASHPOT" not in done.err
+    sunk = 1.0 - float(done.out.split()[-1])
+    assert (sunk < 1e-6) == (solver == "NEWTON_SOLVER()")  # springs give way by m g (1 - cos w t) / k = 1.2 cm

@@ -66,3 +66,15 @@ def test_the_residual_says_how_far_springs_are_from_rigid_contact():
     # U_N stays negative; rigid contact would bring it to zero
     assert scene.constraints.residual[row] == pytest.approx(-scene.constraints.U[2, row])
     assert scene.report.residual == pytest.approx(-scene.constraints.U[2, row] / 1.0)
+
+
+@pytest.mark.parametrize(("spring", "dashpot", "warned"), [(0.0, 0.0, True), (0.0, 10.0, False), (1000.0, 0.0, False)])
+def test_contacts_that_carry_nothing_are_told_once(spring, dashpot, warned):
+    # bodies fall through floors whose material keeps the default spring of zero
+    scene = Scene(0.01)
+    material = scene.material(spring=spring, dashpot=dashpot)
+    scene.contact(scene.body(velocity=(0, 0, -1.0)), scene.obstacle(), material=material, gap=-1e-3)
+    solver = PenaltySolver()
+    scene.advance(solver)
+    assert ("`spring`" in solver.told()) == warned
+    assert solver.told() == ""
