@@ -21,6 +21,7 @@ module gauss_seidel
     integer(i4) :: n, first_row     !< rows in use; those before first_row keep their reactions
     integer(i4) :: triples          !< velocity triples in use
     integer(i4) :: colours, chunks  !< colours, and chunks of rows of all colours; 0: rows are swept one after another
+    real(dp) :: unit                !< of force, in which the merit adds reactions to velocities
     integer(i4) :: coloured_rows    !< the first row behind those of colours
   end type sweeps
 
@@ -75,6 +76,7 @@ contains
     call open_local(local, run%loc, status)
     if (status == table_open) call open_table(settings, asked, status)
     if (status /= table_open) return
+    run%unit = asked%unit
     run%options = row_options(half_step, step, asked%solver, asked%tolerance, asked%bound)
     call take_arguments(run, n, first_row, stored, triples, colours, colour_ptr, asked%meritval)
     allocate (part(0:run%chunks))
@@ -233,7 +235,7 @@ contains
     real(dp), intent(out) :: g, total
 
     associate (rows => run%loc%rows)
-      call measure(run%n, .false., 1.0_dp, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
+      call measure(run%n, .false., run%unit, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
                    rows%speed, rows%R, rows%U, run%options%half_step, rows%merit, rows%residual, g, total)
     end associate
   end subroutine evaluate_rows

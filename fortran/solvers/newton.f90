@@ -79,18 +79,19 @@ contains
   !>   maxiter, maxmatvec   largest numbers of iterations, and of products of GMRES in all
   !>   check_cohesion  1: mark contacts that lost cohesion
   !>   iterations, matvecs, g, total   out: steps and products made, merit, residual (merit)
+  !>   unit            out: of force, in which the merit adds reactions to velocities
   !>   failed          row whose diagonal block is singular or whose kind has no linearisation, or -1
   !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row, 4 the blocks of W are
   !>                   needed (stored 1), 5 only direct solutions are wanted (`direct` of settings), and they are too expensive; in both cases nothing is
   !>                   done; `table_unknown`
   subroutine iterate(local, settings, n, stored, triples, half_step, step, regularisation, maxiter, maxmatvec, check_cohesion, &
-                     iterations, matvecs, g, total, failed, status)
+                     iterations, matvecs, g, total, unit, failed, status)
     integer(i8), intent(in) :: local(6), settings
     integer(i4), intent(in) :: n, stored, triples
     real(dp), intent(in) :: half_step, step, regularisation
     integer(i4), intent(in) :: maxiter, maxmatvec, check_cohesion
     integer(i4), intent(out) :: iterations, matvecs
-    real(dp), intent(out) :: g, total
+    real(dp), intent(out) :: g, total, unit
     integer(i4), intent(out) :: failed, status
     type(iteration) :: it
 
@@ -99,6 +100,7 @@ contains
     matvecs = 0
     g = 0.0_dp
     total = 0.0_dp
+    unit = 1.0_dp
     call open_local(local, it%loc, status)
     if (status == table_open) call open_table(settings, it%asked, status)
     if (status /= table_open) return
@@ -125,6 +127,7 @@ contains
       matvecs = it%matvecs
       g = it%g
       total = it%total
+      unit = it%unit
       status = merge(0, 1, g <= it%asked%meritval)
       if (failed >= 0 .or. .not. g <= huge(1.0_dp)) status = 2
       if (check_cohesion /= 0 .and. status < 2) &

@@ -8,7 +8,6 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import RowKind
-from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.newton import NewtonSolver
 from ..solvers.report import SolverReport
 from ..tables import Record, opened
@@ -89,9 +88,8 @@ class PartNewton(GatheredSolver):
         fallback = 0
         if given.gsflag and report.status != "OK":
             rows.R[:, : local.n] = start
-            sweeps = GaussSeidelSolver(1.0, given.maxiter, given.meritval, diagepsilon=1e-9, diagmaxiter=100)
             self._choose_rows(0, None)
-            report = self._iterate(local, sweeps)
+            report = self._iterate(local, given.sweeps(iteration.unit))
             fallback, report.iterations, report.solver = report.iterations, iterations, "NEWTON"
         else:
             opened(_finish(local.handles, local.n))
@@ -231,7 +229,7 @@ class NewtonInParts:
         local = self.local
         self._spread(local.rows.R[:, self.rows])
         opened(_find_velocities(local.handles, local.n))
-        return measured(local, self.counted, self.part.driven.size > 0, False, self.world, self.unit)
+        return measured(local, self.counted, self.part.driven.size > 0, False, self.world, self.unit, exact=True)
 
     def _spread(self, x: np.ndarray) -> None:
         """Compute the momenta of reactions x (3, n); copies get those of their owners."""

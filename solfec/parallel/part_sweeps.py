@@ -154,7 +154,7 @@ class PartSweeps(ConstraintSolver):
         else:
             left, iterations, error, merit, converged, fallbacks = self._sweep_one_by_one(local, given)
         self._gather(local)
-        merit, residual = self._measured(local, noting=False)
+        merit, residual = self._measured(local, noting=False, unit=given.unit)
         if whole:
             opened(_finish(local.handles, local.n))
         if whole and not left[1:].any() and residual == 0.0:  # all errors are within round-off; reactions may keep changing
@@ -192,7 +192,7 @@ class PartSweeps(ConstraintSolver):
             least = min(least, max(change, given.epsilon**2 * size))
             if given.meritval < 1.0:
                 self._gather(local)
-                merit, _ = self._measured(local, noting=True)
+                merit, _ = self._measured(local, noting=True, unit=given.unit)
             given.record(iterations - 1, error, merit)
             converged = error <= given.epsilon and postponed <= given.epsilon**2 * size and (given.meritval >= 1.0 or merit <= given.meritval)
         return left, iterations, error, merit, converged, fallbacks
@@ -387,13 +387,13 @@ class PartSweeps(ConstraintSolver):
         """Whether a free velocity of any row of the whole model is not zero."""
         return bool(self.part.world.largest(np.abs(local.rows.B[:, self.counted]).max(initial=0.0, keepdims=True).ravel())[0] > 0.0)
 
-    def _measured(self, local, noting: bool) -> tuple[float, float]:
+    def _measured(self, local, noting: bool, unit: float = 1.0) -> tuple[float, float]:
         """Compute velocities from momenta, then merit and residual of the whole model."""
         opened(_find_velocities(local.handles, local.n))
-        return measured(local, self.counted, self.part.driven.size > 0, noting, self.part.world)
+        return measured(local, self.counted, self.part.driven.size > 0, noting, self.part.world, unit)
 
 
-def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Communicator, unit: float | None = None) -> tuple[float, float]:
+def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Communicator, unit: float = 1.0, exact: bool = False) -> tuple[float, float]:
     """Return merit and residual of the whole model, from the rows that each process counts; write those of each row.
 
     Parameters
@@ -407,8 +407,10 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
     noting : bool
         Note opening velocities of contacts for the next sweep.
     world : Communicator
-    unit : float, optional
-        Unit of force of the contact equation that Newton steps solve; without it errors are those of sweeps.
+    unit : float
+        Unit of force in which the merit adds reactions to velocities.
+    exact : bool
+        Errors are those of the equations that Newton steps solve, instead of those of sweeps.
     """
 
     def totals(terms: np.ndarray) -> np.ndarray:
@@ -421,7 +423,7 @@ def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Comm
         return ordered_nowhere(both, world).reshape(2, -1).T
 
     terms = np.zeros((4, max(local.n, 1)), order="F")
-    opened(_measure(local.handles, local.n, local.half_step, unit is not None, unit or 1.0, noting, terms))
+    opened(_measure(local.handles, local.n, local.half_step, exact, unit, noting, terms))
     local.rows.residual[local.held], terms[3, local.held] = local.unmet, local.unmet**2
     merit, energy, size, unmet = totals(terms)
     if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():

@@ -47,6 +47,7 @@ class SweepSettings(Record):
         "epsilon": "f8",  # largest relative change that ends sweeps
         "maxiter": "i4",  # largest number of sweeps
         "meritval": "f8",  # largest merit that ends them; 1 or more: any
+        "unit": "f8",  # of force, in which the merit adds reactions to velocities
     }
 
 
@@ -88,6 +89,9 @@ class GaussSeidelSolver(ConstraintSolver):
         'AUTO': by colours in models of more than 2000 constraints.
     variant, innerloops : str, int
         How several processes sweep together (solfec/parallel/sweep_stages.py), and how often each sweeps before it exchanges.
+    unit : float
+        Unit of force in which the merit adds reactions to velocities: 1, that of the model; NEWTON_SOLVER, which falls back on sweeps, may have
+        a smaller one.
     error : str
         Outcome of the last solution: 'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED'.
     iters : int
@@ -135,6 +139,7 @@ class GaussSeidelSolver(ConstraintSolver):
         self.colouring = "AUTO"
         self.variant = "FULL"
         self.innerloops = 1
+        self.unit = 1.0
         self.iters = 0
         self.error = "OK"
         self.itershist = None
@@ -240,7 +245,7 @@ class GaussSeidelSolver(ConstraintSolver):
     def sweep_settings(self, maxiter: int, reverse: int) -> SweepSettings:
         """Return options and room for the history of one solution, for kernels; `make_room` comes first."""
         settings = self._settings
-        settings.choose(self.diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval)
+        settings.choose(self.diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval, self.unit)
         self._errors, self._merits = settings.errors, settings.merits
         return settings
 

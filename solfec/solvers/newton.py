@@ -128,6 +128,7 @@ class NewtonSolver(ConstraintSolver):
         self.iters = self.fallback = 0
         self.error = "OK"
         self.itershist = None
+        self._unit = 1.0
         self._settings = NewtonSettings()
 
     def __copy__(self) -> NewtonSolver:
@@ -227,7 +228,7 @@ class NewtonSolver(ConstraintSolver):
         """Run the kernel; also return the products made, the row that failed and the kernel's status."""
         settings = self._settings
         settings.choose(self.linver == "DIAG", self.linmaxiter, self.epsilon, self.theta, self.omega, self.meritval)
-        iterations, matvecs, g, residual, failed, status = _iterate(
+        iterations, matvecs, g, residual, self._unit, failed, status = _iterate(
             local.handles, settings.handle, local.n, local.stored, local.bodies.triples.n, local.half_step, local.step,
             self._regularisation(local), maxiter, maxmatvec, check_cohesion,
         )  # fmt: skip
@@ -258,10 +259,15 @@ class NewtonSolver(ConstraintSolver):
         if self._settings.merits.size < self.maxiter:
             self._settings.replace(merits=np.zeros(self.maxiter), products=np.zeros(self.maxiter, np.int32))
 
+    def sweeps(self, unit: float) -> GaussSeidelSolver:
+        """Return the solver that takes over, with the merit of this one: its `unit` of force, too, in which errors of small bodies count."""
+        solver = GaussSeidelSolver(1.0, self.maxiter, self.meritval, diagepsilon=1e-9, diagmaxiter=100)
+        solver.unit = unit
+        return solver
+
     def _fall_back(self, local: LocalDynamics, failed: SolverReport) -> SolverReport:
         """Solve by Gauss-Seidel from the reactions at the start of the step (docs/language-objects.md, NEWTON_SOLVER)."""
-        solver = GaussSeidelSolver(1.0, self.maxiter, self.meritval, diagepsilon=1e-9, diagmaxiter=100)
-        report = solver.sweep(local, 0, True)
+        report = self.sweeps(self._unit).sweep(local, 0, True)
         self.fallback = report.iterations
         report.iterations = failed.iterations
         report.solver = "NEWTON"

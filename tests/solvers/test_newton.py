@@ -140,6 +140,25 @@ def test_gauss_seidel_takes_over_from_the_first_reactions(stored):
     assert scene.report.merit <= 1e-6
 
 
+@pytest.mark.parametrize("weight", [1e-6, 1e-12])
+def test_sweeps_that_take_over_are_as_accurate_for_light_bodies_as_for_heavy_ones(weight):
+    """Beside velocities in m/s the reactions of grains are nothing in newtons: a merit that adds both takes contacts that part with R_N > 0 for solved."""
+    reports, sweeps = [], []
+    for factor in (1.0, weight):
+        scene = shaken(2)
+        scene.bodies.mass[:] *= factor
+        scene.bodies.triples.inverse_inertia[:] /= factor
+        solver = NewtonSolver(1e-8, 1000, linmaxiter=1, maxmatvec=1)  # one iteration only
+        scene.advance(solver)
+        assert solver.error == "OK" and solver.fallback > 0
+        reports.append(scene.report)
+        sweeps.append(solver.fallback)
+    heavy, light = reports
+    assert sweeps[0] == sweeps[1]
+    assert light.residual == pytest.approx(heavy.residual, rel=1e-3)
+    assert light.merit == pytest.approx(heavy.merit, rel=0.1)
+
+
 def test_without_the_fall_back_the_last_iterate_stays():
     scene = shaken(3)
     solver = NewtonSolver(1e-12, 3, gsflag=False)
