@@ -409,7 +409,8 @@ class Divided:
         rows = counted[counted < local.contacts]
         mean = local.rows.U[:, rows] - local.rows.turning[:, rows] + local.rows.V[:, rows]
         R = local.rows.R[:, rows]
-        works = 0.5 * model.step * np.array([mean[2] * R[2], mean[0] * R[0] + mean[1] * R[1]])
+        time = model.step if model.dynamic else 0.0  # in quasi-statics no work is counted
+        works = 0.5 * time * np.array([mean[2] * R[2], mean[0] * R[0] + mean[1] * R[1]])
         rolling = local.rows.contact[rows] >= 0
         works[1, rolling] += works[0, rolling]
         works[0, rolling] = 0.0

@@ -61,6 +61,16 @@ def test_the_direct_solution_is_that_of_trying_everything(seed, mu):
         check(w[k], b[k], mu, r[k], 1e-8)
 
 
+@pytest.mark.parametrize("mu", [0.0, 0.1, 0.3, 1.0])
+def test_the_direct_solution_gives_up_no_block_whose_friction_cannot_wedge(mu):
+    """Fall-backs solve such blocks, too, but many times slower, so that laws of whole scenes do not notice."""
+    w, b = problems(1, 200)
+    r, status = solve(DIRECT, w, b, np.full(len(b), mu))
+    assert (status == 0).all()
+    for one in zip(w, b, r):
+        check(*one[:2], mu, one[2], 1e-8)
+
+
 @pytest.mark.parametrize("name", BLOCK_SOLVERS)
 @pytest.mark.parametrize("fallbacks", [False, True], ids=["alone", "with fall-backs"])
 @given(seed=st.integers(0, 10**6), mu=st.sampled_from([0.0, 0.05, 0.3, 0.8]))

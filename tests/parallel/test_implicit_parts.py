@@ -160,3 +160,20 @@ def test_the_owner_alone_solves_with_the_matrix_of_a_body():
     assert sorted(sum(solved, [])) == everyone and sum(map(len, held)) > len(everyone)
     expected = model.bodies.triples.view("velo")
     assert np.abs(copies[0].bodies.triples.view("velo") - expected).max() <= 1e-9 * np.abs(expected).max()
+
+
+def test_quasi_statics_count_no_work_of_contacts_in_parts_either():
+    """Energies of the model in frames, HISTORY and ENERGY depended on the number of processes."""
+
+    def program(world):
+        run = Divided(copies[world.rank], world, AutoSolver(), Balance(), NOTHING)
+        for _ in range(5):
+            run.advance()
+        run.end()
+
+    model = loaded()
+    copies = [copy.deepcopy(model) for _ in range(2)]
+    serial(model, 5, AutoSolver())
+    spmd(2, program)
+    assert model.constraints.n > 8
+    assert [(whole.contact_energy, whole.friction_energy) for whole in (model, *copies)] == 3 * [(0.0, 0.0)]
