@@ -3,7 +3,7 @@ module penalty
   use kinds, only: dp, i4, i8
   use dashpot_rows, only: penalty_block
   use kind_numbers, only: row_open, row_spring_dashpot
-  use row_block, only: l_gap, l_cohesion
+  use row_block, only: l_gap, l_cohesion, l_dashpot, l_spring
   use row_tables, only: local_tables, open_local
   use table_registry, only: table_open
   use thread_work, only: pays
@@ -28,18 +28,20 @@ contains
   !>   step, half_step   h; h/2 (dynamics) or h (quasi-statics) [time]
   !>   exact         out: 1 if no contact has a residual, since all are open without reactions or have the law SPRING_DASHPOT
   !>   failed        out: a row that failed, or -1
+  !>   slack         out: the first row in contact without spring and dashpot, which carries nothing, or -1
   !>   status        0 done; `other_law` of row `failed`: nothing is done; `singular_block`: tangential block of row `failed` (its old R_T stays);
   !>                 `table_unknown`
-  subroutine penalty_contacts(local, contacts, other_laws, implicit_law, step, half_step, exact, failed, status)
+  subroutine penalty_contacts(local, contacts, other_laws, implicit_law, step, half_step, exact, failed, slack, status)
     integer(i8), intent(in) :: local(6), other_laws
     integer(i4), intent(in) :: contacts, implicit_law
     real(dp), intent(in) :: step, half_step
-    integer(i4), intent(out) :: exact, failed, status
+    integer(i4), intent(out) :: exact, failed, slack, status
     type(local_tables) :: loc
     integer(i4) :: a
 
     exact = 1
     failed = -1
+    slack = -1
     call open_local(local, loc, status)
     if (status /= table_open) return
     associate (rows => loc%rows)
@@ -52,7 +54,7 @@ contains
         return
       end if
       call react(contacts, implicit_law /= 0, step, half_step, rows%law, rows%diagonal, rows%B, rows%V, rows%R, rows%U, rows%lost, &
-                 failed)
+                 failed, slack)
       rows%merit(0:contacts-1) = 0.0_dp
       rows%residual(0:contacts-1) = 0.0_dp
       if (failed >= 0) status = singular_block
@@ -64,16 +66,17 @@ contains
   end subroutine penalty_contacts
 
   !> Computes reactions and velocities (penalty_contacts); in arrays of explicit shape a contact's part is no copy.
-  subroutine react(contacts, implicit_law, step, half_step, law, diagonal, b, v, r, u, lost, failed)
+  subroutine react(contacts, implicit_law, step, half_step, law, diagonal, b, v, r, u, lost, failed, slack)
     integer(i4), intent(in) :: contacts
     logical, intent(in) :: implicit_law
     real(dp), intent(in) :: step, half_step, law(8,0:*), diagonal(3,3,0:*), b(3,0:*), v(3,0:*)
     real(dp), intent(inout) :: r(3,0:*), u(3,0:*)
-    integer(i4), intent(inout) :: lost(0:*), failed
+    integer(i4), intent(inout) :: lost(0:*), failed, slack
     logical :: broken, regular
-    integer(i4) :: a
+    integer(i4) :: a, first
 
-    !$omp parallel do if (pays(contacts, 50)) schedule(static) private(broken, regular) reduction(max: failed)
+    first = contacts
+    !$omp parallel do if (pays(contacts, 50)) schedule(static) private(broken, regular) reduction(max: failed) reduction(min: first)
     do a = 0, contacts - 1
       lost(a) = 0
       if (half_step < step .and. law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then
@@ -81,6 +84,7 @@ contains
         u(:,a) = b(:,a)
         cycle
       end if
+      if (abs(law(l_spring,a)) + abs(law(l_dashpot,a)) == 0.0_dp) first = min(first, a)
       call penalty_block(implicit_law, diagonal(:,:,a), law(:,a), law(l_cohesion,a) > 0.0_dp, step, half_step, b(:,a), v(3,a), &
                          r(:,a), broken, regular)
       lost(a) = merge(1, 0, broken)
@@ -88,5 +92,6 @@ contains
       if (.not. regular) failed = max(failed, a)
     end do
     !$omp end parallel do
+    if (first < contacts) slack = first
   end subroutine react
 end module penalty

@@ -69,14 +69,13 @@ class PenaltySolver(ConstraintSolver):
 
         The residual of the report is that in the laws which other solvers solve: 0 if such contacts have none, else not a number, since it is not known yet.
         """
-        exact, failed, status = _penalty_contacts(local.handles, local.contacts, OWN_LAWS, self.variant == "IMPLICIT", local.step, local.half_step)
+        exact, failed, slack, status = _penalty_contacts(
+            local.handles, local.contacts, OWN_LAWS, self.variant == "IMPLICIT", local.step, local.half_step
+        )  # fmt: skip
         if status:
             _refuse(local, failed, status)
-        if not self._slack:
-            _, spring, dashpot = local.rows.law[:3, : local.contacts]
-            slack = (spring == 0.0) & (dashpot == 0.0)
-            if slack.any():
-                self._slack = local.name(int(slack.argmax()))
+        if slack >= 0 and not self._slack:
+            self._slack = local.name(slack)
         return SolverReport(1, 0.0, 0.0, 0.0 if exact else math.nan, "OK", solver="PENALTY")
 
 
