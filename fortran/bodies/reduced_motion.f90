@@ -261,9 +261,43 @@ contains
       um = 0
       call add_motion(k, n, e, after, u, um)
     end do
+    call carry_deformation(step, k, n, e, modal, mass, reference, conf, middle, frame, last, um)
+    if (modal == 0) then   ! what was added must not change the momentum
+      call lost_momentum(k, n, e, mass, reference, conf, r, fields, last, um, u, missing)
+      call add_motion(k, n, e, last, -times(k, r, motions, missing), um)
+    end if
     turned_by = min(1.0_dp, sum((last - frame)**2)/2)
     frame = last
   end subroutine settle
+
+  !> Adds to u_m what the base lacks to turn the deformation d = R^T (X + q_m) - X of mid-step with the body,
+  !>
+  !>   R (1 - P) (w x d),   w x = (R(t)^T R(t+h) - R(t+h)^T R(t))/(2 h),   P the projection on the base.
+  !>
+  !> Without it this part of d would stay where it is in space, and be a strain of the body once this has turned. It takes no part in
+  !> the reduced velocities. In form 'BC-MODAL' it has no momentum, since the base holds the rigid motions and P is orthogonal in the norm of M.
+  pure subroutine carry_deformation(step, k, n, e, modal, mass, reference, conf, middle, before, after, um)
+    real(dp), intent(in) :: step
+    integer, intent(in) :: k, n
+    integer(i4), intent(in) :: modal
+    real(dp), intent(in) :: e(k,3,n), mass(n), reference(3,n), conf(3,n), middle(3,3), before(3,3), after(3,3)
+    real(dp), intent(inout) :: um(3,n)
+    real(dp) :: change(3,3), spin(3,3), d(3,n), mean(3), p(k)
+    integer :: a
+
+    change = matmul(transpose(before), after)
+    spin = (change - transpose(change))/(2*step)
+    do a = 1, n
+      d(:,a) = matmul(reference(:,a) + conf(:,a), middle) - reference(:,a)
+    end do
+    mean = matmul(d, mass)/sum(mass)   ! a translation turns with the frame alone
+    do a = 1, n
+      d(:,a) = matmul(spin, d(:,a) - mean)
+    end do
+    call project(k, n, e, modal, mass, d, p)
+    um = um + matmul(after, d)
+    call add_motion(k, n, e, after, -p, um)
+  end subroutine carry_deformation
 
   !> Transforms two vectors from one frame to another.
   pure function turned(from, to, pair) result(result)

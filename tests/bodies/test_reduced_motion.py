@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from finite_element_models import ElementModel, block, follow_reference
 
-from solfec.bodies import modal, state
+from solfec.bodies import modal, point_values, state
 from solfec.bodies.reduced_base import ReducedBase, decompose, orthonormal, rigid_displacements, rigid_fields
 from solfec.bodies.table import Energy, Form, Scheme
 from solfec.errors import SolfecError
@@ -59,12 +59,15 @@ def momenta(model):
         (Form.BC_MODAL, range(6), 64, 0.999979, 1e-12),
         (Form.BC_MODAL, range(6), 256, 0.9999987, 1e-12),
         (Form.BC_RO, range(6), 64, 0.999979, 1e-12),
-        (Form.BC_MODAL, (0, 1, 2, 3, 4, 5, 13, 18, 25, 33, 38), 64, 0.99983, 2e-3),
-        (Form.BC_MODAL, (0, 1, 2, 3, 4, 5, 13, 18, 25, 33, 38), 256, 0.99986, 2e-3),
+        (Form.BC_MODAL, (0, 1, 2, 3, 4, 5, 13, 18, 25, 33, 38), 64, 0.999566, 2e-3),
+        (Form.BC_MODAL, (0, 1, 2, 3, 4, 5, 13, 18, 25, 33, 38), 256, 0.999614, 2e-3),
     ],
 )
 def test_spinning_bar_turns_and_keeps_its_energy(form, chosen, frequency, angle, drift):
-    """Case 22 of the specification; the exact angle of rigid rotation is 1 - O(h**2)."""
+    """Case 22 of the specification; the exact angle of rigid rotation is 1 - O(h**2).
+
+    A bar that stretches lags: by 7.6E-4 in form 'BC', by half of that with modes, since these take the angular momentum about the undeformed shape.
+    """
     model = body(block((2, 2, 20), (-0.05, -0.05, -0.5), (0.05, 0.05, 0.5)), form, chosen, **MATERIAL)
     spin(model, (0, 0, 0), (1, 0, 0))
     start = model.energy(Energy.KINETIC)
@@ -74,6 +77,21 @@ def test_spinning_bar_turns_and_keeps_its_energy(form, chosen, frequency, angle,
     assert np.abs(np.array(balance) - start).max() < drift * start
     rotation = model.bodies.finite_elements.rotation[:, :, 0]
     assert np.arctan2(rotation[2, 1], rotation[1, 1]) == pytest.approx(angle, abs=6e-6 if len(chosen) > 6 else 8e-7)
+
+
+@pytest.mark.parametrize("form", [Form.BC_MODAL, Form.BC_RO])
+def test_the_stress_of_a_spinning_bar_turns_with_it(form):
+    """Closed form: rho w**2 (L/2)**2/2 along the bar in the middle, nothing across, whatever the angle it has turned by."""
+    model = body(block((10, 2, 2), (0, 0, 0), (2, 0.2, 0.2)), form, range(40), damping=0.02, young=1e7, poisson=0.0, density=1000)
+    spin(model, (0, 0, 0), (0, 0, 3))
+    for _ in range(4):
+        model.run(1e-3, 300, lambda n: None)
+        fe = model.bodies.finite_elements
+        tensor = point_values.stress(model.bodies, 0, (1.0, 0.1, 0.1), 1e-6)[[0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(3, 3)
+        along = fe.rotation[:, :, 0].T @ tensor @ fe.rotation[:, :, 0]
+        assert along[0, 0] == pytest.approx(4500, rel=0.01)
+        along[0, 0] = 0.0
+        assert np.abs(along).max() < 45
 
 
 @pytest.mark.parametrize("case", CO_ROTATED, ids=lambda case: case["name"])
@@ -195,7 +213,8 @@ def test_state_can_be_read_and_set(form):
     state.set_configuration(model.bodies, 0, q)
     state.set_velocity(model.bodies, 0, u)
     assert np.abs(model.conf() - conf).max() < 1e-4 * np.abs(conf).max()  # what the base cannot hold is gone
-    assert np.abs(model.velo() - velo).max() < 1e-12 * np.abs(velo).max()
+    assert np.abs(model.velo() - velo).max() < 1e-7 * np.abs(velo).max()  # as is what it lacks to turn a deformation
+    assert state.velocity(model.bodies, 0) == pytest.approx(u, abs=1e-12 * np.abs(u).max())
     again = state.configuration(model.bodies, 0)
     assert again == pytest.approx(q, abs=1e-12 * np.abs(q).max())
 

@@ -12,7 +12,7 @@ RUN10 = "    OUTPUT(solfec, 2E-3)\n    RUN(solfec, gs, 0.01)\n"
 CUBES = """
 solfec = SOLFEC('DYNAMIC', 1E-3, 'out/stack')
 solfec.verbose = 'OFF'
-SURFACE_MATERIAL(solfec, friction=0.5)
+SURFACE_MATERIAL(solfec, friction=0.5, spring=1E6)
 bulk = BULK_MATERIAL(solfec)
 GRAVITY(solfec, (0, 0, -10))
 cube = [-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -1, -1, 2, 1, -1, 2, 1, 1, 2, -1, 1, 2]
