@@ -272,8 +272,8 @@ class MessagePassing:
         return results
 
     def largest(self, values: np.ndarray) -> np.ndarray:
-        """Return the element-wise maximum over all processes."""
-        return self._reduced((values, self._max))[0]
+        """Return the element-wise maximum over all processes; infinite where a value is no number."""
+        return self._reduced((_ordered(values), self._max))[0]
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the element-wise sum of integers over all processes."""
@@ -281,7 +281,7 @@ class MessagePassing:
 
     def largest_and_total(self, values: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return `largest` of values and `total` of numbers, found at the same time."""
-        largest, total = self._reduced((values, self._max), (numbers, self._sum))
+        largest, total = self._reduced((_ordered(values), self._max), (numbers, self._sum))
         return largest, total
 
     def gathered(self, thing: Any) -> list:
@@ -333,6 +333,11 @@ class MessagePassing:
     def abort(self, status: int) -> None:
         """End all processes at once."""
         self.world.Abort(status)
+
+
+def _ordered(values: np.ndarray) -> np.ndarray:
+    """Return values with infinity for what is no number: MPI leaves open what the largest of such ones is, and processes would part."""
+    return np.where(np.isnan(values), np.inf, values)
 
 
 @cache
