@@ -6,7 +6,7 @@
     python tools/mutants.py --list          names only
 
 The sources are copied to a separate directory and built there without optimisation.  A mutant is one change of text in one place.
-It is built (ninja builds what changed), tests run until the first failure, likely ones first, and the text is restored.  A mutant that hangs
+It is built (ninja builds what changed), tests run until the first failure, likely ones first and these with their slow cases, and the text is restored.  A mutant that hangs
 counts as caught.  One that does not build, or whose original text is not found exactly once, is a fault of the list and ends the script.
 """
 
@@ -106,10 +106,19 @@ def build(place: Path) -> None:
 
 
 def survives(place: Path, first: tuple[str, ...]) -> tuple[bool, str]:
-    """Return whether all tests of the suite pass, and the one that failed."""
-    others = sorted(path.name for path in (place / LAWS).glob("test_*.py"))
-    files = [LAWS / name for name in (*first, *(name for name in others if name not in first))]
-    command = [place / "venv" / "bin" / "python", "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", *files]
+    """Return whether all tests pass, of the likely files `first` those of the slow tier, too; and the one that failed."""
+    others = sorted(path.name for path in (place / LAWS).glob("test_*.py") if path.name not in first)
+    for names, tier in ((first, "slow or not slow"), (others, "not slow")):
+        passed, why = passes(place, [LAWS / name for name in names], tier) if names else (True, "")
+        if not passed:
+            return False, why
+    return True, ""
+
+
+def passes(place: Path, files: list[Path], tier: str) -> tuple[bool, str]:
+    """Return whether tests of some files and of a tier pass, and the one that failed."""
+    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "-m", tier]
+    command = [place / "venv" / "bin" / "python", "-m", "pytest", *options, *files]
     try:
         done = subprocess.run(command, cwd=place, env=environment(place), capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
