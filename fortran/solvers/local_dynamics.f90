@@ -497,7 +497,9 @@ contains
 
     i = loc%rows%order(a)
     kind = con%kind(i)
-    if (kind == contact_row) kind = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
+    if (kind == contact_row) then   ! without area, as of edges, a bond has no strength
+      kind = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp .and. con%area(i) > 0.0_dp)
+    end if
     if (loc%rows%contact(a) >= 0) kind = rolling_row
     family => family_of(kind)
     ! a component in which a row does not act is a separate unknown: 0 = W_NN R_N

@@ -100,7 +100,7 @@ def test_more_processes_write_what_one_writes(serial, tmp_path, count):
 
 @pytest.mark.parametrize(
     ("name", "count", "duration"),
-    [("breaking.bonded_cracks", 2, 0.013), *(pytest.param(name, count, 0.04, marks=pytest.mark.slow) for name in ("breaking.cracking", "breaking.bonded_cracks", "breaking.wall", "breaking.checked") for count in (1, 2, 3, 7))],
+    [("breaking.bonded_cracks", 2, 0.036), *(pytest.param(name, count, 0.04, marks=pytest.mark.slow) for name in ("breaking.cracking", "breaking.bonded_cracks", "breaking.wall", "breaking.checked") for count in (1, 2, 3, 7))],
 )  # fmt: skip
 def test_bodies_and_bonds_that_break_write_what_one_process_writes(name, count, duration, tmp_path):
     """Frames with their bodies, causes of births and deaths, shapes, averages of stresses, bonds, and records of fracture checks."""
@@ -111,7 +111,7 @@ def test_bodies_and_bonds_that_break_write_what_one_process_writes(name, count, 
     expected = run_serially(directories[0], script)
     said, errors = run(count, directories[1], script)
     unsolved, before = ([line for line in text.splitlines() if "did not reach" in line] for text in (errors, expected))
-    assert not said and unsolved == before
+    assert not said and unsolved == before and "not finite" not in expected + errors  # not even contacts of bonds without area
     assert differences(*map(frames_of, directories)) == []
 
 
