@@ -134,8 +134,7 @@ class Sleeping:
             kept[self._loaded()] = 1
         if model.cracks.of_body:
             kept[[row for row in map(bodies.row_of, model.cracks.of_body) if row >= 0]] = 1
-        _, _, status = _fall_asleep(bodies.handles, constraints.handle, constraints.user_count, speed, steps, kept)
-        opened(status)
+        opened(_fall_asleep(bodies.handles, constraints.handle, constraints.user_count, speed, steps, kept))
 
     def _wake(self, rows, within: bool) -> int:
         """Mark islands as waking; return the number of bodies."""
@@ -143,7 +142,7 @@ class Sleeping:
         marked = np.zeros(bodies.n, np.int32)
         if not isinstance(rows, tuple):
             marked[rows] = 1
-        _, _, woken, status = _wake(bodies.handles, constraints.handle, constraints.user_count, within, marked)
+        woken, status = _wake(bodies.handles, constraints.handle, constraints.user_count, within, marked)
         opened(status)
         return woken
 

@@ -23,21 +23,18 @@ contains
   !>   speed      a body is slow while the root of twice its kinetic energy per mass is below this [length/time]
   !>   steps      number of slow steps after which a body may sleep
   !>   kept       (0:bodies-1) 1: the body stays awake
-  !>   fell       out: number of bodies that fell asleep
-  !>   held       out: contacts on bodies that sleep
-  subroutine fall_asleep(handles, constraints, users, speed, steps, kept, fell, held, failure, bodies)
+  subroutine fall_asleep(handles, constraints, users, speed, steps, kept, failure, bodies)
     integer(i8), intent(in) :: handles(3), constraints
     integer(i4), intent(in) :: users, steps, bodies
     real(dp), intent(in) :: speed
     integer(i4), intent(in) :: kept(0:bodies-1)
-    integer(i4), intent(out) :: fell, held, failure
+    integer(i4), intent(out) :: failure
     type(touching_bodies) :: state
     integer(i4), allocatable :: root(:)
     logical, allocatable :: restless(:)
-    integer(i4) :: b, i, ready
+    integer(i4) :: b, i, ready, fell
 
     fell = 0
-    held = 0
     call open_touching_bodies(handles, constraints, state, failure)
     if (failure /= table_open) return
     associate (rest => state%bodies%rest, kind => state%bodies%kind)
@@ -63,10 +60,9 @@ contains
           fell = fell + 1
         end do
       end if
+      if (fell == 0) return
       do i = users, int(state%con%rows, i4) - 1
         if (rest(state%con%master(i)) >= 0 .and. rest(state%con%slave(i)) >= 0) cycle
-        held = held + 1
-        if (fell == 0) cycle
         state%con%U(:,i) = 0.0_dp
         state%con%V(:,i) = 0.0_dp
       end do
@@ -179,21 +175,17 @@ contains
   !>
   !>   look       1: also those that an awake body, a moving obstacle, or a constraint of the user touches
   !>   marked     (0:bodies-1) 1: the body has been changed
-  !>   held       out: contacts on bodies that slept before, those between them and awake bodies not counted
-  !>   left       out: the same, of bodies that sleep on
   !>   woken      out: number of bodies that wake
-  subroutine wake(handles, constraints, users, look, marked, held, left, woken, failure, bodies)
+  subroutine wake(handles, constraints, users, look, marked, woken, failure, bodies)
     integer(i8), intent(in) :: handles(3), constraints
     integer(i4), intent(in) :: users, look, bodies
     integer(i4), intent(in) :: marked(0:bodies-1)
-    integer(i4), intent(out) :: held, left, woken, failure
+    integer(i4), intent(out) :: woken, failure
     type(touching_bodies) :: state
     integer(i4), allocatable :: root(:)
     logical, allocatable :: moves(:), touched(:)
     integer(i4) :: b, i
 
-    held = 0
-    left = 0
     woken = 0
     call open_touching_bodies(handles, constraints, state, failure)
     if (failure /= table_open) return
@@ -209,11 +201,7 @@ contains
       do i = users, int(state%con%rows, i4) - 1
         call look_at(state%con%master(i), state%con%slave(i))
         call look_at(state%con%slave(i), state%con%master(i))
-        if (rest(state%con%master(i)) >= 0 .and. rest(state%con%slave(i)) >= 0) cycle
-        if (is_awake(state%con%master(i)) .or. is_awake(state%con%slave(i))) cycle
-        held = held + 1
       end do
-      left = held
       if (.not. any(touched .and. rest(0:state%n-1) < 0)) return
       allocate (root(0:state%n-1))
       call join_bodies(users, state, root)
@@ -225,10 +213,6 @@ contains
         if (.not. touched(root_of(root, b))) cycle
         rest(b) = wakes
         woken = woken + 1
-      end do
-      left = 0
-      do i = users, int(state%con%rows, i4) - 1
-        if (rest(state%con%master(i)) == asleep .or. rest(state%con%slave(i)) == asleep) left = left + 1
       end do
     end associate
 

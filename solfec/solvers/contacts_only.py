@@ -43,6 +43,7 @@ class ContactsOnlySolver(ConstraintSolver):
     """
 
     stored_form = True  # the blocks of W
+    springs = False
     NAME = ""
 
     def __init__(self, epsilon: float):

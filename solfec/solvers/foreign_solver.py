@@ -30,7 +30,7 @@ class ForeignSolver(ConstraintSolver):
     Parameters
     ----------
     solver : Solves
-        May have `SETTINGS`, `stored_form` and `rolling` (see `ConstraintSolver`).
+        May have `SETTINGS`, `stored_form`, `rolling` and `springs` (see `ConstraintSolver`).
 
     Raises
     ------
@@ -42,6 +42,7 @@ class ForeignSolver(ConstraintSolver):
         self.solver = solver
         self.stored_form = getattr(solver, "stored_form", None)
         self.rolling = getattr(solver, "rolling", False)
+        self.springs = getattr(solver, "springs", True)
         self._velocities = GaussSeidelSolver(1.0, 1)
 
     @property

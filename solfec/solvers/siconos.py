@@ -35,7 +35,6 @@ class SiconosSolver(ContactsOnlySolver):
     """
 
     NAME = "SICONOS"
-    springs = False
     SETTINGS = ("epsilon", "maxiter", "verbose", "solver")  # kept with results
 
     def __init__(self, epsilon: float = 1e-4, maxiter: int = 1000, verbose: bool = False, solver: str = "NSGS"):

@@ -208,13 +208,14 @@ def test_state_can_be_read_and_set(form):
     model.run(1e-3, 50)
     q, u = state.configuration(model.bodies, 0), state.velocity(model.bodies, 0)
     assert (len(q), len(u)) == (19, 10)
-    conf, velo = model.conf().copy(), model.velo().copy()
+    conf, velo, moving = model.conf().copy(), model.velo().copy(), momenta(model)[0]
     model.conf()[:], model.velo()[:] = 0.0, 0.0
     state.set_configuration(model.bodies, 0, q)
     state.set_velocity(model.bodies, 0, u)
     assert np.abs(model.conf() - conf).max() < 1e-4 * np.abs(conf).max()  # what the base cannot hold is gone
     assert np.abs(model.velo() - velo).max() < 1e-7 * np.abs(velo).max()  # as is what it lacks to turn a deformation
     assert state.velocity(model.bodies, 0) == pytest.approx(u, abs=1e-12 * np.abs(u).max())
+    assert momenta(model)[0] == pytest.approx(moving, rel=1e-12, abs=1e-12 * np.abs(moving).max())
     again = state.configuration(model.bodies, 0)
     assert again == pytest.approx(q, abs=1e-12 * np.abs(q).max())
 
