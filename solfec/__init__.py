@@ -13,6 +13,10 @@ import os
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
+# Sums of BLAS depend on how many threads share them, and modes of equal frequency even more.  Read when numpy is loaded, if Solfec is
+# imported before it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from . import kernel_level  # noqa: E402
 
 __path__ += kernel_level.folders()

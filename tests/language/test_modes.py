@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import h5py
 import numpy as np
 import pytest
@@ -348,3 +352,27 @@ def test_continued_run_of_a_modal_body_has_the_bits_of_one_run(good):
     whole = good(CONTINUED % 0.06)
     good(CONTINUED % 0.03, "-w", "-y")
     assert good(CONTINUED % 0.06, "-c") == whole
+
+
+SQUARE = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/bar')
+bulk = BULK_MATERIAL(solfec, young=1E7, poisson=0.0, density=1000)
+corners = [c for z in (0, .2) for x, y in ((0, 0), (2, 0), (2, .2), (0, .2)) for c in (x, y, z)]
+bar = BODY(solfec, 'FINITE_ELEMENT', HEX(corners, 10, 2, 2, 1, [1] * 6), bulk, form='BC')
+MODAL_ANALYSIS(bar, 40, 'out/modes')
+"""
+
+
+def test_modes_do_not_depend_on_the_number_of_threads(tmp_path):
+    """A square bar bends alike in two directions: any mixture of both modes is one, and BLAS found another for each number of its threads."""
+    found = []
+    for threads in "12":
+        place = tmp_path / threads
+        place.mkdir()
+        (place / "input.py").write_text(SQUARE)
+        environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"} | {"OMP_NUM_THREADS": threads}
+        subprocess.run([sys.executable, "-m", "solfec", "input.py"], cwd=place, env=environment, check=True)
+        (file,) = place.glob("out/**/*modes*.h5")
+        with h5py.File(file) as stored:
+            found.append((stored["values"][...], stored["vectors"][...]))
+    assert all(np.array_equal(*pair) for pair in zip(*found))
