@@ -10,8 +10,8 @@ from .. import _kernels
 from ..kinds import RowKind
 from ..solvers.newton import NewtonSolver
 from ..solvers.report import SolverReport
-from ..tables import Record, opened
-from .colour_messages import ColourMessages
+from ..tables import Record, opened, ranges
+from .colour_messages import ColourMessages, Plan
 from .gathered_solver import GatheredSolver
 from .part import Part
 from .part_sweeps import NO_ROWS, UNBOUNDED, measured
@@ -50,13 +50,20 @@ class PartNewton(GatheredSolver):
     def __init__(self, part: Part, settings: NewtonSolver, told: set[str], whole):
         super().__init__(part, settings, told, whole)
         self.stored_form = self.stored_form or settings.stored_form
-        self._momenta: tuple[int, ColourMessages | None] = -1, None  # arrangement of the part, and messages of a product
+        self._momenta: tuple[Plan, ColourMessages] | None = None  # triples of a product's messages, and these
         self.dots = Reduction.of(part.world, [Operation.SUM] * (RESTART + 2))
 
-    def messages(self) -> ColourMessages:
-        """Return the messages of a product with W, which stay while the part holds the same bodies."""
-        if self._momenta[0] != self.part.arrangement:
-            self._momenta = self.part.arrangement, ColourMessages.between(self.part.world, [NO_ROWS], np.zeros(0, bool), [self.everything], NO_ROWS)
+    def messages(self, between: dict[int, np.ndarray]) -> ColourMessages:
+        """Return the messages of a product with W, of bodies on which rows between two processes act; they stay while these bodies do."""
+        part, (first, width) = self.part, self.part.spans["velo"]
+        plan: Plan = {}, {}
+        for rank, rows in between.items():
+            for side, listed in zip(plan, (part.sent.get(rank, NO_ROWS), part.received.get(rank, NO_ROWS))):
+                bodies = listed[np.isin(listed, self.ends[:, rows])]
+                if bodies.size:
+                    side[rank] = ranges(first[bodies], width[bodies])
+        if self._momenta is None or not _same(self._momenta[0], plan):
+            self._momenta = plan, ColourMessages.between(part.world, [NO_ROWS], np.zeros(0, bool), [plan], NO_ROWS)
         return self._momenta[1]
 
     def solve(self, local) -> SolverReport:
@@ -98,6 +105,11 @@ class PartNewton(GatheredSolver):
             {"iters": iterations, "fallback": fallback, "error": report.status, "itershist": history, "merits": iteration.merits, "products": iteration.products}
         )
         return report
+
+
+def _same(one: Plan, two: Plan) -> bool:
+    """Whether two plans list the same triples for the same processes."""
+    return all(a.keys() == b.keys() and all(np.array_equal(a[rank], b[rank]) for rank in a) for a, b in zip(one, two))
 
 
 class KrylovCourse(Record):
@@ -152,8 +164,9 @@ class NewtonInParts:
 
     def __init__(self, solver: PartNewton, local):
         self.part, self.given, self.local, self.everything = solver.part, solver.given, local, solver.everything
-        self.world, self.counted, self.messages = solver.part.world, solver.counted, solver.messages()
-        copied, shared = (marks[solver.held] for marks in (solver.copied_rows(), solver.shared_rows()))
+        between = solver.rows_between(solver.held)
+        self.world, self.counted, self.messages = solver.part.world, solver.counted, solver.messages(between)
+        copied, shared = (marks[solver.held] for marks in (solver.copied_rows(), solver.shared_rows(between)))
         self.rows = solver.held[np.argsort(np.where(copied, 0, np.where(shared, 1, 2)), kind="stable")]
         self.copied, self.shared = int(np.count_nonzero(copied)), int(np.count_nonzero(shared))
         self.places = NO_ROWS

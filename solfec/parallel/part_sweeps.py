@@ -15,7 +15,7 @@ from ..solvers.constraint_solver import ConstraintSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
-from .colour_messages import ColourMessages
+from .colour_messages import ColourMessages, Plan
 from .colours import WORD, colour
 from .communicator import Communicator
 from .gathered_rows import Gathering
@@ -266,27 +266,62 @@ class PartSweeps(ConstraintSolver):
         colours, used = colour(part, self.ends[:, swept])
         self.colours = int(part.world.largest(np.array([colours.max(initial=-1) + 1.0]))[0])
         self.lists = [swept[colours == c] for c in range(self.colours)]
-        first, width = part.spans["velo"]
-        self.plans = []
-        for c in range(self.colours):
-            word, bit = used[c // WORD], np.int64(1) << c % WORD
-            plans = ({rank: bodies[word[bodies] & bit != 0] for rank, bodies in plan.items()} for plan in (part.sent, part.received))
-            self.plans.append(tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items() if b.size} for plan in plans))
+        between, colour_of = self.rows_between(swept), np.zeros(self.ends.shape[1], colours.dtype)
+        colour_of[swept] = colours
+        self.plans = self._messages_of_colours(between, colour_of, used)
         if part.driven.size:
             self.lists.append(self.last if part.world.rank == MOVER else NO_ROWS)
             self.plans.append(tuple({rank: triples for rank, triples in plan.items() if triples.size} for plan in self.last_plans[1]))
         self.coloured = np.concatenate([NO_ROWS, *self.lists])
         group = (self.ends[0] + 1) * (part.model.bodies.n + 1) + self.ends[1] + 1  # pairs of bodies
         group[self.last] = -1  # rows on obstacles are swept one after the other
-        self._messages = ColourMessages.between(part.world, self.lists, self.shared_rows(), self.plans, group)
+        self._messages = ColourMessages.between(part.world, self.lists, self.shared_rows(between), self.plans, group)
 
-    def shared_rows(self) -> np.ndarray:
-        """Return which rows act on bodies that several processes hold."""
+    def _messages_of_colours(self, between: dict[int, np.ndarray], colour_of: np.ndarray, used: np.ndarray) -> list[Plan]:
+        """Return the triples to send and to receive after each colour; `between` are the rows on bodies of two processes.
+
+        Both processes sweep such rows, with the same numbers, so that one tells the other of all other colours on its body alone.
+        Process `MOVER` needs the momenta of all bodies on obstacles that move by forces, too.
+        """
+        part, here = self.part, self.part.world.rank
+        first, width = part.spans["velo"]
+        plans: list[Plan] = [({}, {}) for _ in range(self.colours)]
+        for rank, rows in between.items():
+            word, bit = np.divmod(colour_of[rows].astype(np.int64), WORD)
+            both_sweep = np.zeros(used.shape, np.int64)
+            for end in self.ends[:, rows]:
+                np.bitwise_or.at(both_sweep, (word, end), 1 << bit)
+            for side, (listed, receiver) in enumerate(((part.sent.get(rank, NO_ROWS), rank), (part.received.get(rank, NO_ROWS), here))):
+                needed = both_sweep[:, listed].any(axis=0)
+                if receiver == MOVER and part.driven.size:
+                    needed |= np.isin(listed, self.ends[:, self.last])
+                bodies = listed[needed]
+                words = used[:, bodies] & ~both_sweep[:, bodies]
+                for c, plan in enumerate(plans):
+                    changed = bodies[words[c // WORD] & np.int64(1) << c % WORD != 0]
+                    if changed.size:
+                        plan[side][rank] = ranges(first[changed], width[changed])
+        return plans
+
+    def rows_between(self, rows: np.ndarray) -> dict[int, np.ndarray]:
+        """Return, for each process that holds own bodies or copies of whose bodies are here, the rows on an own body and on one of that process.
+
+        It needs the momenta of these own bodies, as this process needs those of the others.
+        """
         part = self.part
-        shared = np.append(~part.mine, False)
-        for bodies in part.sent.values():
-            shared[bodies] = True
-        return shared[self.ends].any(axis=0)
+        owner = np.append(part.model.bodies.view("owner"), -1)[self.ends[:, rows]]
+        own = (owner == part.world.rank).any(axis=0)
+        return {rank: rows[own & (owner == rank).any(axis=0)] for rank in sorted(part.sent.keys() | part.received.keys())}
+
+    def shared_rows(self, between: dict[int, np.ndarray]) -> np.ndarray:
+        """Return which rows act on bodies whose momenta several processes need."""
+        needed = np.zeros(self.part.mine.size + 1, bool)
+        for rows in between.values():
+            needed[self.ends[:, rows]] = True
+        if self.part.driven.size:
+            needed[self.ends[:, self.last]] = True
+        needed[-1] = False
+        return needed[self.ends].any(axis=0)
 
     def copied_rows(self) -> np.ndarray:
         """Return which rows act on bodies that other processes move."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..kinds import BodyKind
+from ..tables import ranges
 from .colours import colour
 from .communicator import Alone
 from .machine import Machine
@@ -86,19 +87,28 @@ def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
     ranks = np.append(owner, -1)[ends]
     swept = np.bincount(ranks[1], minlength=size) + np.bincount(ranks[0, (ranks[0] >= 0) & (ranks[0] != ranks[1])], minlength=size)
     colours = int(of_row.max(initial=-1)) + 1
-    changed = np.unique(np.concatenate([(side.astype(np.int64) * max(colours, 1) + of_row)[(side >= 0) & part.moving[side]] for side in ends]))
-    changed_body, changed_in = np.divmod(changed, max(colours, 1))
-    order = np.argsort(body, kind="stable")  # copies, by bodies
-    first = np.searchsorted(body[order], np.arange(bodies.n + 1))
-    count = (first[1:] - first[:-1])[changed_body]
-    copy = order[np.repeat(first[changed_body] - np.cumsum(count) + count, count) + np.arange(count.sum())]
     width = 3 * NUMBER * part.spans["velo"][1]
-    messages, sent = _messages(owner[body[copy]], holder[copy], np.repeat(changed_in, count), width[body[copy]], size)
+    teller, receiver, turn = _told(np.where(np.append(part.moving, False)[ends], ends, -1), of_row, np.append(owner, -1))
+    messages, sent = _messages(owner[teller], receiver, turn, width[teller], size)
     neighbours, gathered = _messages(owner[body], holder, np.zeros(body.size, int), width[body], size)
     whole = width + 3 * NUMBER * part.spans["conf"][1] + NUMBER * sum(len(getattr(bodies, name)) for name in CARRIED)
     _, states = _messages(owner[body], holder, np.zeros(body.size, int), whole[body], size)
     own = np.bincount(owner[rows], minlength=size)
     return Shares(own, held, swept, neighbours, messages, sent, (GATHERED + 1) * neighbours, GATHERED * gathered + states, colours)
+
+
+def _told(ends: np.ndarray, colours: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return bodies (told,), and the processes that hear of their momenta after which colours of a sweep.
+
+    A process hears of a body if it moves another one on which a row acts, too; not after the colours of such rows, which it sweeps itself.
+    """
+    body, partner, turn = ends.ravel(), owner[ends[::-1].ravel()], np.tile(colours, 2)
+    changed = np.unique(np.array([body, turn, partner])[:, body >= 0], axis=1)  # by bodies
+    heard = np.unique(np.array([body, partner])[:, (body >= 0) & (partner >= 0) & (partner != owner[body])], axis=1)
+    first, end = (np.searchsorted(changed[0], heard[0], side) for side in ("left", "right"))
+    receiver, change = np.repeat(heard[1], end - first), ranges(first, end - first)
+    kept = changed[2, change] != receiver
+    return changed[0, change][kept], receiver[kept], changed[1, change][kept]
 
 
 def _messages(sender: np.ndarray, receiver: np.ndarray, turn: np.ndarray, size: np.ndarray, processes: int) -> tuple[np.ndarray, np.ndarray]:

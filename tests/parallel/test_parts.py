@@ -250,6 +250,17 @@ def test_sums_after_sweeps_do_not_depend_on_order_or_parts_while_terms_grow_and_
             assert most.tolist() == [2, 0, 1] and found.tobytes() == expected.tobytes()
 
 
+def test_sweeps_tell_nothing_of_bodies_that_others_do_not_touch():
+    """Processes with stacks side by side have copies of one another's bodies: a user would wait for messages that no row needs."""
+    model = models.stacks(2, 1, 4)
+    told, owner = [], (model.bodies.view("centre")[0] > 1.5).astype(int)
+    for sweeps in (1, 20):
+        *_, parts = course(model, owner, 2, 2, GaussSeidelSolver(1e-12, sweeps), reach=5.0)
+        assert all(part.sent and part.received for part in parts)
+        told.append([part.world.traffic.messages for part in parts])
+    assert told[0] == told[1]
+
+
 @pytest.mark.extreme_numbers
 def test_a_term_that_is_no_number_spoils_its_own_sum_only():
     figures = np.ones((5, 4), order="F")

@@ -3,11 +3,12 @@
 from collections import deque
 
 import pytest
-from test_parts import MODELS, course, slabs
+from test_parts import MODELS, anyhow, course
 
 from solfec.parallel import sweep_course
 from solfec.parallel.part_sweeps import PartSweeps
 from solfec.parallel.reductions import Role, stages_of
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 
 @pytest.mark.parametrize("size", [*range(1, 10), 33])
@@ -48,9 +49,9 @@ def test_sweeps_in_one_call_take_the_course_of_sweeps_one_by_one(size, rolling, 
     model = MODELS["stacks"][0]()
     if rolling:
         model.surface_materials.rolling_length[0] = 0.01
-    at_once = course(model, slabs(model, size), size, 4)
+    at_once = course(model, anyhow(model, size), size, 4)
     monkeypatch.setattr(PartSweeps, "_sweep_at_once", PartSweeps._sweep_one_by_one)
-    one_by_one = course(model, slabs(model, size), size, 4)
+    one_by_one = course(model, anyhow(model, size), size, 4)
     assert [report[0] for report in at_once[2]] != [1] * 4
     assert at_once[:3] == one_by_one[:3]
 
@@ -58,5 +59,5 @@ def test_sweeps_in_one_call_take_the_course_of_sweeps_one_by_one(size, rolling, 
 def test_exchanges_of_kernels_without_requests_are_made_in_python():
     """As those of threads: every message of a sweep counts."""
     model = MODELS["stacks"][0]()
-    *_, parts = course(model, slabs(model, 2), 2, 2)
+    *_, parts = course(model, anyhow(model, 2), 2, 2, GaussSeidelSolver(1e-12, 20))
     assert all(part.world.traffic.messages > 20 for part in parts)
