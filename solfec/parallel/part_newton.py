@@ -53,8 +53,8 @@ class PartNewton(GatheredSolver):
         self._momenta: tuple[Plan, ColourMessages] | None = None  # triples of a product's messages, and these
         self.dots = Reduction.of(part.world, [Operation.SUM] * (RESTART + 2))
 
-    def messages(self, between: dict[int, np.ndarray]) -> ColourMessages:
-        """Return the messages of a product with W, of bodies on which rows between two processes act; they stay while these bodies do."""
+    def messages(self, between: dict[int, np.ndarray]) -> tuple[Plan, ColourMessages]:
+        """Return what a product with W exchanges: momenta of bodies on which rows between two processes act.  Messages stay while these bodies do."""
         part, (first, width) = self.part, self.part.spans["velo"]
         plan: Plan = {}, {}
         for rank, rows in between.items():
@@ -64,7 +64,7 @@ class PartNewton(GatheredSolver):
                     side[rank] = ranges(first[bodies], width[bodies])
         if self._momenta is None or not _same(self._momenta[0], plan):
             self._momenta = plan, ColourMessages.between(part.world, [NO_ROWS], np.zeros(0, bool), [plan], NO_ROWS)
-        return self._momenta[1]
+        return self._momenta
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
@@ -163,9 +163,9 @@ class NewtonInParts:
     """
 
     def __init__(self, solver: PartNewton, local):
-        self.part, self.given, self.local, self.everything = solver.part, solver.given, local, solver.everything
+        self.part, self.given, self.local = solver.part, solver.given, local
         between = solver.rows_between(solver.held)
-        self.world, self.counted, self.messages = solver.part.world, solver.counted, solver.messages(between)
+        self.world, self.counted, (self.plan, self.messages) = solver.part.world, solver.counted, solver.messages(between)
         copied, shared = (marks[solver.held] for marks in (solver.copied_rows(), solver.shared_rows(between)))
         self.rows = solver.held[np.argsort(np.where(copied, 0, np.where(shared, 1, 2)), kind="stable")]
         self.copied, self.shared = int(np.count_nonzero(copied)), int(np.count_nonzero(shared))
@@ -184,7 +184,7 @@ class NewtonInParts:
         vectors = {name: np.zeros((3, size), order="F") for name in ("rhs", "change", "product")}
         problem = KrylovCourse(
             listed=self.rows, place=self.places, counted=np.isin(self.rows, self.counted).astype(float), operator=np.zeros((3, 3, 3, size), order="F"), **vectors,
-            basis=np.zeros((3, directions * size), order="F"), direction=np.zeros((3, directions * size), order="F"),
+            basis=np.empty((3, directions * size), order="F"), direction=np.empty((3, directions * size), order="F"),
             triangle=np.zeros((RESTART + 1, RESTART), order="F"), cosine=np.zeros(RESTART), sine=np.zeros(RESTART), right=np.zeros(RESTART + 1),
         )  # fmt: skip
         problem.size, problem.copied, problem.shared, problem.triples = size, self.copied, self.shared, self.part.model.bodies.triples.n
@@ -245,10 +245,10 @@ class NewtonInParts:
         return measured(local, self.counted, self.part.driven.size > 0, False, self.world, self.unit, exact=True)
 
     def _spread(self, x: np.ndarray) -> None:
-        """Compute the momenta of reactions x (3, n); copies get those of their owners."""
+        """Compute the momenta of reactions x (3, n); copies on which rows act get those of their owners."""
         triples = self.local.triples.momentum
         opened(_spread(self.local.handles, self.rows, np.asfortranarray(x), self.part.model.bodies.triples.n))
-        self.part.copy_columns(triples, *self.everything)
+        self.part.copy_columns(triples, *self.plan)
 
     def _linearise(self, added: float) -> bool:
         """Linearise the contact equation; return whether no diagonal block is singular in any process."""
