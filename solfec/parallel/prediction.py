@@ -88,8 +88,8 @@ def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
     swept = np.bincount(ranks[1], minlength=size) + np.bincount(ranks[0, (ranks[0] >= 0) & (ranks[0] != ranks[1])], minlength=size)
     colours = int(of_row.max(initial=-1)) + 1
     width = 3 * NUMBER * part.spans["velo"][1]
-    teller, receiver, turn = _told(np.where(np.append(part.moving, False)[ends], ends, -1), of_row, np.append(owner, -1))
-    messages, sent = _messages(owner[teller], receiver, turn, width[teller], size)
+    changed, receiver, turn = _sent_after_colours(np.where(np.append(part.moving, False)[ends], ends, -1), of_row, np.append(owner, -1))
+    messages, sent = _messages(owner[changed], receiver, turn, width[changed], size)
     neighbours, gathered = _messages(owner[body], holder, np.zeros(body.size, int), width[body], size)
     whole = width + 3 * NUMBER * part.spans["conf"][1] + NUMBER * sum(len(getattr(bodies, name)) for name in CARRIED)
     _, states = _messages(owner[body], holder, np.zeros(body.size, int), whole[body], size)
@@ -97,16 +97,16 @@ def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
     return Shares(own, held, swept, neighbours, messages, sent, (GATHERED + 1) * neighbours, GATHERED * gathered + states, colours)
 
 
-def _told(ends: np.ndarray, colours: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return bodies (told,), and the processes that hear of their momenta after which colours of a sweep.
+def _sent_after_colours(ends: np.ndarray, colours: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return bodies, processes and colours (sent,): the momenta of which bodies go to which processes after which colours.
 
-    A process hears of a body if it moves another one on which a row acts, too; not after the colours of such rows, which it sweeps itself.
+    A process needs those of a body if a row acts on it and on one that this process moves; not after the colours of such rows, which both processes sweep.
     """
     body, partner, turn = ends.ravel(), owner[ends[::-1].ravel()], np.tile(colours, 2)
     changed = np.unique(np.array([body, turn, partner])[:, body >= 0], axis=1)  # by bodies
-    heard = np.unique(np.array([body, partner])[:, (body >= 0) & (partner >= 0) & (partner != owner[body])], axis=1)
-    first, end = (np.searchsorted(changed[0], heard[0], side) for side in ("left", "right"))
-    receiver, change = np.repeat(heard[1], end - first), ranges(first, end - first)
+    needed = np.unique(np.array([body, partner])[:, (body >= 0) & (partner >= 0) & (partner != owner[body])], axis=1)
+    first, end = (np.searchsorted(changed[0], needed[0], side) for side in ("left", "right"))
+    receiver, change = np.repeat(needed[1], end - first), ranges(first, end - first)
     kept = changed[2, change] != receiver
     return changed[0, change][kept], receiver[kept], changed[1, change][kept]
 
