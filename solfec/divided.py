@@ -364,7 +364,8 @@ class Divided:
         self._due = self._looks % self.balance.updatefreq == 0
         load = self._load = self._work() if self._due else self._load
         changing = part.lost.size > 0 or len(part.opening) > 0
-        mine = [part.moved(), part.will_have_moved() / part.reach, load, -load, float(self.requests.signal() or 0)]
+        moved, ahead = part.motion()
+        mine = [moved, ahead / part.reach, load, -load, float(self.requests.signal() or 0)]
         mine += map(float, (stop, changing, part.ended.size > 0))
         agreed = self.world.largest(np.array([*mine, *others]))
         part.used, self._used, self._loads = float(agreed[0]), float(agreed[1]), np.array([agreed[2], -agreed[3]])

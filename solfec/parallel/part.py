@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import _kernels
 from ..bodies.table import conf_triples, velo_triples
 from ..constraints.joint_starts import IS_JOINT
 from ..constraints.table import ConstraintKind, ConstraintTable
@@ -21,11 +22,14 @@ from ..contact.workspace import workspace_of
 from ..errors import SolfecError
 from ..kinds import BodyKind, Motor, RowKind, Scheme
 from ..solvers.joint_shares import rows_in_loops
-from ..tables import ranges
+from ..tables import opened, ranges
 from .communicator import Communicator
 from .partition import Partition
 from .shared_compliance import solved_by_owners
 from .shared_joints import SharedJoints
+
+_bound_lengths = _kernels.motion_bounds.bound_lengths
+_bound_motion = _kernels.motion_bounds.bound_motion
 
 CARRIED = ("momentum", "energy")  # columns of the body table that a step changes, besides triples
 CLUSTER = 16  # bodies of a process whose common box stands for them when copies are chosen
@@ -207,7 +211,7 @@ class Part:
         start, used = self._start_of, self.used
         self.settle()
         known = self.model.bodies.view("id")
-        self._start = start[1][:, np.searchsorted(start[0], known)]
+        self._start = np.asfortranarray(start[1][:, np.searchsorted(start[0], known)])
         self._start_of, self.used = (known.copy(), self._start), used
 
     def arrange(self, places: Places, reach: float) -> np.ndarray:
@@ -276,7 +280,7 @@ class Part:
         if self._first_triples is not None:
             ids, first = self._first_triples
             self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
-        self._start = bodies.view("extents").copy()
+        self._start = bodies.view("extents").copy(order="F")
         self._start_of = bodies.view("id").copy(), self._start
         if bodies.finite_elements is not None:
             bodies.finite_elements.current = False  # strains of copies were not
@@ -364,7 +368,7 @@ class Part:
             Bodies have moved so far that bodies outside of the part may touch them.
         """
         self.step(solver)
-        self.used = float(self.world.largest(np.array([self.moved()]))[0])
+        self.used = float(self.world.largest(np.array([self.motion()[0]]))[0])
         self.refuse_far()
 
     def step(self, solver) -> None:
@@ -425,15 +429,15 @@ class Part:
                 array[:, k] = incoming[rank][first : first + len(array) * len(k)].reshape(len(array), len(k))
                 first += len(array) * len(k)
 
-    def moved(self) -> float:
-        """Return by how much a corner of the box of an own body has moved since the division."""
-        return float(np.abs(self.model.bodies.view("extents") - self._start)[:, self.owned].max(initial=0.0))
+    def motion(self) -> tuple[float, float]:
+        """Return by how much a corner of the box of an own body has moved since the division.
 
-    def will_have_moved(self) -> float:
-        """Return a bound of `moved` after the next step, within which boxes are looked at when bodies have made half of their way."""
+        The second number is a bound of the same after the next step, within which boxes are looked at when bodies have made half of their way.
+        """
         bodies = self.model.bodies
-        moved = np.abs(bodies.view("extents") - self._start).max(axis=0)
-        return float((moved + self.model.step * speeds(bodies) + self.jump)[self.owned].max(initial=0.0))
+        moved, ahead, status = _bound_motion(bodies.handles, self.owned.astype(np.int32), self._start, self.jump, self.model.step)
+        opened(status)
+        return moved, ahead
 
     def note_jump(self, moved: np.ndarray) -> None:
         """Note displacements (3, triples) by which the correction of joints moves bodies at the end of a step."""
@@ -455,24 +459,11 @@ def speeds(bodies) -> np.ndarray:
 def lengths(bodies, triples: np.ndarray) -> np.ndarray:
     """Return bounds (n,) of what velocity triples, of displacements or velocities, do to points of bodies.
 
-    They are |v| + |w| s for a body whose box has the diagonal s, |v| + |dF F^-1| s for a pseudo-rigid one, and the largest of nodes.
+    They are |v| + |w| s for a body whose box has the diagonal s, |v| + |dF F^-1| s for a pseudo-rigid one, and the largest of nodes
+    (fortran/bodies/motion_bounds.f90).
     """
-    kind, first = bodies.view("kind"), bodies.view("velo_ptr")
-    size = np.linalg.norm(bodies.view("extents")[3:] - bodies.view("extents")[:3], axis=0)
     result = np.zeros(bodies.n)
-    turned = np.flatnonzero(kind <= BodyKind.RIGID)
-    result[turned] = np.linalg.norm(triples[:, first[turned] + 1], axis=0) + np.linalg.norm(triples[:, first[turned]], axis=0) * size[turned]
-    homogeneous = np.flatnonzero(kind == BodyKind.PSEUDO_RIGID)
-    if homogeneous.size:
-        rate = triples[:, first[homogeneous][:, None] + np.arange(3)].transpose(1, 2, 0)
-        gradient = bodies.configurations.conf[:, bodies.conf_ptr[homogeneous][:, None] + np.arange(3)].transpose(1, 2, 0)
-        spatial = np.linalg.norm(rate @ np.linalg.inv(gradient), axis=(1, 2))
-        result[homogeneous] = np.linalg.norm(triples[:, first[homogeneous] + 3], axis=0) + spatial * size[homogeneous]
-    meshed = np.flatnonzero(kind == BodyKind.FINITE_ELEMENT)
-    if meshed.size:
-        count = bodies.node_count[meshed]
-        nodes = np.linalg.norm(triples[:, ranges(first[meshed], count)], axis=0)
-        result[meshed] = np.maximum.reduceat(nodes, np.cumsum(count) - count)
+    opened(_bound_lengths(bodies.handles, np.asfortranarray(triples), result))
     return result
 
 

@@ -8,7 +8,7 @@ from courses import NOTHING, OFTEN, contents, course, quick, rounded, scatter, s
 from solfec.divided import Divided
 from solfec.kinds import BodyKind
 from solfec.parallel.communicator import Alone
-from solfec.parallel.part import lengths
+from solfec.parallel.part import Part, lengths
 from solfec.parallel.partition import Balance
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -98,6 +98,21 @@ def test_bounds_of_speeds_bound_the_motion_of_vertices():
     soft = bodies.kind[vertices.view("body")] == BodyKind.PSEUDO_RIGID
     assert (moved <= bound[vertices.view("body")] * (1 + 1e-9))[soft].all()
     assert (moved[soft] > 0.2 * bound[vertices.view("body")][soft]).any()
+
+
+def test_motion_of_a_part_is_that_of_the_boxes_of_own_bodies():
+    model = deformable.bricks().model
+    part, bodies = Part(model, Alone(), 1.0), model.bodies
+    assert part.motion()[0] == 0.0
+    row = int(np.flatnonzero(bodies.view("kind") == BodyKind.RIGID)[0])
+    still = part.motion()[1]
+    model.states.set_velocity(int(bodies.id[row]), (300.0, 0.0, 400.0), (0.0, 0.0, 0.0))
+    assert part.motion() == pytest.approx((0.0, 500.0 * model.step), rel=1e-12)
+    assert still < part.motion()[1]
+    bodies.extents[4, row] -= 0.25
+    assert part.motion() == pytest.approx((0.25, 0.25 + 500.0 * model.step), rel=1e-12)
+    bodies.triples.velo[0, bodies.velo_ptr[row] + 1] = np.nan
+    assert np.isnan(part.motion()[1])  # so that the run ends with an error
 
 
 def leaving():
