@@ -128,6 +128,8 @@ class Part:
         Numbers of the bodies in `mine`, and of their primitives.
     triples : ndarray of int
         Triples of the whole model that its bodies have.
+    copied_triples : tuple of dict
+        Velocity triples of own bodies that others have copies of, and of copies, by the numbers of the other processes.
     looped : ndarray
         Identifiers of constraints of joints in loops, which may be redundant.
     lost : ndarray of int
@@ -277,6 +279,8 @@ class Part:
         self.sizes = int(np.count_nonzero(self.mine)), int(bodies.view("primitive_count")[self.mine].sum())
         size = bodies.view("kind"), bodies.view("node_count"), bodies.view("mode_count")
         self.spans = {"conf": (bodies.view("conf_ptr").copy(), conf_triples(*size)), "velo": (bodies.view("velo_ptr").copy(), velo_triples(*size))}
+        first, width = self.spans["velo"]
+        self.copied_triples = tuple({rank: ranges(first[rows], width[rows]) for rank, rows in plan.items()} for plan in (self.sent, self.received))
         if self._first_triples is not None:
             ids, first = self._first_triples
             self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
@@ -408,9 +412,10 @@ class Part:
     def copy_columns(self, columns: np.ndarray, out: dict[int, np.ndarray], into: dict[int, np.ndarray]) -> None:
         """Copy columns of an array from owners to copies, by lists for each rank."""
         incoming = {rank: np.empty((len(numbers), len(columns))) for rank, numbers in into.items()}
-        self.world.exchange({rank: np.ascontiguousarray(columns[:, numbers].T) for rank, numbers in out.items()}, incoming)
+        by_number = columns.T
+        self.world.exchange({rank: np.ascontiguousarray(by_number[numbers]) for rank, numbers in out.items()}, incoming)
         for rank, numbers in into.items():
-            columns[:, numbers] = incoming[rank].T
+            by_number[numbers] = incoming[rank]
 
     def copy_states(self) -> None:
         """Copy states of bodies at the end of a step, in one message to each neighbour."""

@@ -210,13 +210,11 @@ class PartSweeps(ConstraintSolver):
         clocks["GSMCOM"] += middle
 
     def _find_rows(self, local) -> None:
-        """Find the rows on own bodies, those that this process counts, and the triples of all copies."""
+        """Find the rows on own bodies, and those that this process counts."""
         part, order = self.part, local.rows.order[: local.n]
         self.ends = part.ends(order)
         self.held = np.flatnonzero(((self.ends >= 0) & part.mine[self.ends]).any(axis=0)).astype(np.int32)
         self.counted = self.held[part.mine[self.ends[1, self.held]]]  # by the owner of the body with the higher identifier
-        first, width = part.spans["velo"]
-        self.everything = tuple({rank: ranges(first[b], width[b]) for rank, b in plan.items()} for plan in (part.sent, part.received))
 
     def _give_up_variant(self, local, reactions: np.ndarray) -> None:
         """Go over to 'FULL' for the rest of this solution, from these reactions, and tell it once."""
@@ -404,7 +402,7 @@ class PartSweeps(ConstraintSolver):
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep the rows on obstacles, after the stages of a variant."""
         if self.part.driven.size:
-            self.part.copy_columns(local.triples.momentum, *self.everything)
+            self.part.copy_columns(local.triples.momentum, *self.part.copied_triples)
             if self.part.world.rank == MOVER:
                 visit(self.last)
             self.part.copy_columns(local.triples.momentum, *self.last_plans[1])
@@ -416,7 +414,7 @@ class PartSweeps(ConstraintSolver):
         if self.part.driven.size:
             self.part.copy_columns(local.rows.R, *self.last_plans[0])
         opened(_begin(local.handles, local.n, self.part.model.bodies.triples.n))
-        self.part.copy_columns(local.triples.momentum, *self.everything)
+        self.part.copy_columns(local.triples.momentum, *self.part.copied_triples)
 
     def _any_velocity(self, local) -> bool:
         """Whether a free velocity of any row of the whole model is not zero."""
