@@ -2,7 +2,8 @@
 !>
 !> Most rows take the velocity of a point.  Angular rows take the body's angular velocity w at an arm l: H u = l base^T w.  `carried` rows
 !> take the velocity of the master's point that an observer sees who turns with the slave: H u = base^T (v + w x d) on the slave,
-!> with d from its point to the master's.  Springs whose direction n a body carries take n.v + dn/dt.d on this body, the rate of their length.
+!> with d from its point to the master's.  Springs whose direction n a body carries take n.v + dn/dt.d on this body, the rate of
+!> their length.
 !> Rows of wheels take the column `levers` (module wheels).
 module row_operator
   use kinds, only: dp, i4
@@ -152,8 +153,9 @@ contains
     if (family%masked) h(3,:,1:count) = 0.0_dp
   end subroutine joint_operator
 
-  !> Adds dn/dt.d to the normal row of a spring whose direction n this body carries, d from the slave's point to the master's: forces along n
-  !> at points that are apart across n make a couple, which the carrier bears.  Without it springs make energy and angular momentum.
+  !> Adds dn/dt.d to the normal row of a spring whose direction n this body carries, d from the slave's point to the master's:
+  !> forces along n at points that are apart across n make a couple, which the carrier bears.  Without it springs make energy and
+  !> angular momentum.
   subroutine add_turning_direction(con, side, i, kind, conf, centre, count, h)
     type(constraint_table), intent(in) :: con
     integer, intent(in) :: side
