@@ -256,7 +256,7 @@ class HYBRID_SOLVER(CoSolver):
         return intervals, self._model.writer.write
 
     def _check_bodies(self, domain) -> None:
-        """Raise errors for bodies that do not exist or are not rigid, and for particles whose motion is prescribed."""
+        """Raise errors for bodies that do not exist or are not rigid, and for particles whose motion is prescribed or that joints hold."""
         known = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("kind").tolist()))
         for number, identifier in self._pairs.items():
             if identifier not in known:
@@ -266,6 +266,14 @@ class HYBRID_SOLVER(CoSolver):
         driven = np.intersect1d(self._model.drives.view("particle"), list(self._pairs))
         if driven.size:
             raise BadValue(f"HYBRID_SOLVER: the motion of particle {driven[0]} is prescribed (PRESCRIBE), and it is a body of solfec as well")
+        # the explicit engine finds reactions as if these particles had no mass: they move at their bodies' velocities during its steps
+        joint, side = np.nonzero(np.isin(self._model.joints.view("particle").T, list(self._pairs)))
+        if joint.size:
+            number = self._model.joints.particle[side[0], joint[0]]
+            raise BadValue(
+                f"HYBRID_SOLVER: BALL_JOINT {joint[0]} holds particle {number}, which is a body of solfec as well, and reactions of joints cannot be handed"
+                " over; make bodies of both of its particles, and join these by BALL"
+            )
 
 
 def execute(path: str, words: list[str]) -> explicit.Model:

@@ -246,6 +246,15 @@ def test_bodies_that_are_missing_or_not_rigid_are_refused():
             scene.run(0.1)
 
 
+@pytest.mark.parametrize("other", ["", ", 1"])
+def test_joints_on_shared_bodies_are_refused_since_they_would_hold_nothing(other):
+    second = f"MESH ({[c + 1.5 * (k % 3 == 0) for k, c in enumerate(CORNERS)]}, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)\n"
+    for joint, places in (("BALL_JOINT (0, (0.5, 0.5, 1)" + other + ")\n", ("0", "0")), ("BALL_JOINT (1, (2, 0, 0))\n" + "BALL_JOINT (1, (1, 0, 0), 0)\n", ("1", "0"))):
+        with pytest.raises(ValueError, match=f"BALL_JOINT {places[0]} holds particle {places[1]}, which is a body of solfec as well"):
+            Scene(PARTICLE + second + joint).run(0.1)
+    Scene(PARTICLE + second + "BALL_JOINT (1, (2, 0, 0))\n").run(0.1)
+
+
 def test_bodies_of_another_mass_or_centre_draw_a_warning():
     with pytest.warns(SolfecWarning, match="particle 0 has the mass 2, and its body 1 1"):
         Scene("ANALYTICAL (mass = 2, position = (.5, .5, .5))\n").run(0.01)
