@@ -154,6 +154,29 @@ def test_explicit_steps_are_the_implicit_one_over_powers_of_two():
     assert counts == {0.01: (3, 0.005), 0.005: (3, 0.005), 0.004: (6, 0.0025), 0.001: (24, 0.000625)}
 
 
+def test_both_engines_keep_time_where_finite_elements_lower_the_step():
+    scene = Scene(ON_SPRING + FALL)
+    soft = s.BULK_MATERIAL(scene.solfec, young=1e6, poisson=0.3, density=1e3)
+    s.BODY(scene.solfec, "FINITE_ELEMENT", s.TRANSLATE(s.HEX(CORNERS, 5, 5, 5, 1, [1] * 6), (5, 5, 5)), soft)
+    s.GRAVITY(scene.solfec, (0, 0, 0))
+    scene.run(0.2)
+    now, step = scene.solfec.time, scene.solfec.step
+    assert step < 0.005
+    assert scene.explicit.time == pytest.approx(now + step / 2, abs=1e-9)
+    assert scene.body.conf[11] - 0.5 == pytest.approx(-0.1 * (1 - math.cos(10 * now)), abs=1e-3)
+
+
+def test_a_step_that_changes_within_a_run_is_an_error_and_between_runs_is_none():
+    scene = Scene(ON_SPRING + FALL)
+    scene.run(0.05)
+    scene.solfec.step = 0.004
+    scene.run(0.05)
+    assert scene.explicit.control.step[0] == pytest.approx(0.002)
+    s.CALLBACK(scene.solfec, 0.01, (), lambda: setattr(scene.solfec, "step", 0.001) or 1)
+    with pytest.raises(RuntimeError, match="the step has changed from 0.004 to 0.001 within a run"):
+        scene.run(0.05)
+
+
 def test_shared_bodies_touch_one_another_only_when_asked_and_others_always():
     for detection, contacts in (("OFF", 0), ("ON", 4)):
         scene = Scene(PARTICLE + f"MESH ({[c + 0.999 * (i % 3 == 2) for i, c in enumerate(CORNERS)]}, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)\n", gravity=0.0, pairs={})
