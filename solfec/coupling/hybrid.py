@@ -183,9 +183,8 @@ class HYBRID_SOLVER(CoSolver):
 
     def _begin(self, domain, continued: bool) -> None:
         """Find the number of explicit steps in one implicit step; in the first RUN, advance the explicit model by half an implicit step."""
-        if not continued:  # explicit finite elements may lower the step of the run
-            domain.settle()
-            limit_step(domain)
+        domain.settle()
+        limit_step(domain)  # explicit finite elements may lower the step of the run, before its first frame
         step = self._divide(domain.step)
         first = self._boundary is None
         if first:
