@@ -192,7 +192,7 @@ class HYBRID_SOLVER(CoSolver):
             self._boundary = Boundary(self._model, domain, self._pairs)
             self._companion.boundary = self._boundary
             self._particles = ParticleModeler(self._model, self._boundary, self._make_steps, self._averaged)
-            self._boundary.compare()
+            self._boundary.compare(turns=not self._resynchronises)
             self._model.control.leads[0] = 1
             self._model.particles.driven[self._boundary.particles] = 1
             self._model.unsettle()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -276,6 +277,23 @@ def test_joints_on_shared_bodies_are_refused_since_they_would_hold_nothing(other
         with pytest.raises(ValueError, match=f"BALL_JOINT {places[0]} holds particle {places[1]}, which is a body of solfec as well"):
             Scene(PARTICLE + second + joint).run(0.1)
     Scene(PARTICLE + second + "BALL_JOINT (1, (2, 0, 0))\n").run(0.1)
+
+
+def test_a_body_that_is_turned_against_its_particle_draws_a_warning():
+    """Springs act on the points of the particle, so a quarter turn exchanges them unless particles take the rotations of their bodies."""
+    for options in ({}, {"resynchronise": "ON"}):
+        scene = Scene(PARTICLE, **options)
+        scene.body.conf = (0, 1, 0, -1, 0, 0, 0, 0, 1, *scene.body.conf[9:])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scene.run(0.05)
+        assert any("is turned against its particle 0" in str(warning.message) for warning in caught) != bool(options)
+
+
+def test_bodies_of_another_inertia_draw_a_warning():
+    scene = Scene("ANALYTICAL ([1, 2, 3, 0, 0, 0], 1, position = (.5, .5, .5))\n")
+    with pytest.warns(SolfecWarning, match="particle 0 has another inertia than its body 1"):
+        scene.run(0.05)
 
 
 def test_bodies_of_another_mass_or_centre_draw_a_warning():
