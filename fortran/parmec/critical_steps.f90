@@ -44,7 +44,7 @@ contains
       link = end/2
       if (model%links%status(link) == link_status_undone) cycle
       count = count + directions_of(model, link)
-      levers = levers + lever_square(model%links%arm(:,1+mod(end, 2),link))
+      levers = levers + lever_square(model%links%lever(:,1+mod(end, 2),link))
       slope = largest_slope(model, model%links%curve(link))
       if (present) slope = slope_at(model, model%links%curve(link), model%links%stroke(link))
       k = max(k, slope)

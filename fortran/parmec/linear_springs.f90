@@ -56,7 +56,7 @@ contains
     integer(i4) :: k
 
     if (.not. shown) call pull_plainly(start, last, past, model%batches%first, model%batches%high, model%batches%plain, &
-                                       model%batches%curve, model%batches%dashpot, model%links%particle, model%links%arm, &
+                                       model%batches%curve, model%batches%dashpot, model%links%particle, model%links%lever, &
                                        model%links%rest, model%particles%point_map, model%curves%first, model%curves%size, &
                                        model%points%x, model%points%y, model%points%slope, model%links%pull)
     do k = start, last
@@ -97,7 +97,7 @@ contains
     count = min(lanes, int(model%links%rows, i4) - first)
     kept = shown
     if (model%batches%plain(k) == 1) then
-      call plain_forces(first, model%batches%curve(k), model%batches%dashpot(k), model%links%particle, model%links%arm, &
+      call plain_forces(first, model%batches%curve(k), model%batches%dashpot(k), model%links%particle, model%links%lever, &
                         model%links%rest, model%particles%point_map, model%curves%first, model%curves%size, model%points%x, &
                         model%points%y, model%points%slope, now)
     else
@@ -138,19 +138,41 @@ contains
     call pull_along(damping, now)
   end subroutine plain_forces
 
+  !> Moves the points of planes that particles carry to the feet of the springs' first points.  There their forces act, as those
+  !> of bodies that slide on one another do, so that pairs of particles keep their angular momentum.
+  pure subroutine move_feet(model, first, count)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: first, count
+    real(dp) :: at(8), foot(3)
+    integer(i4) :: p, s
+
+    associate (links => model%links, map => model%particles%point_map)
+      do s = first, first + count - 1
+        p = links%particle(2,s)
+        if (links%kind(s) /= link_plane .or. p < 0) cycle
+        at = point(links%particle(1,s), map, links%lever(:,1,s))
+        foot = matmul(at(1:3) - map(1:3,4,p), model%particles%rotation(:,:,p))
+        associate (n => links%direction(:,s))
+          links%lever(:,2,s) = foot - dot_product(n, foot - links%arm(:,2,s))*n
+        end associate
+      end do
+    end associate
+  end subroutine move_feet
+
   !> Computes points, axes, strokes and velocities.
   subroutine measure(model, k, first, count, now)
-    type(model_tables), intent(in) :: model
+    type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: k, first, count
     type(batch), intent(inout) :: now
     real(dp) :: between(8,lanes), across(lanes), along(lanes), sense(lanes), direction(lanes,3), rest(lanes)
     real(dp) :: inverse, part, x, y, z
     integer :: l
 
+    call move_feet(model, first, count)
     if (count == lanes .and. model%batches%grounded(k) == 0) then
-      call gather(first, model%links%particle, model%links%arm, model%particles%point_map, between)
+      call gather(first, model%links%particle, model%links%lever, model%particles%point_map, between)
     else
-      call gather_slowly(first, count, model%links%particle, model%links%arm, model%particles%point_map, between)
+      call gather_slowly(first, count, model%links%particle, model%links%lever, model%particles%point_map, between)
     end if
     call take_kinds(first, count, model%links%kind, model%links%rest, model%links%direction, model%links%particle, &
                     model%particles%rotation, direction, rest, across, along, sense)
@@ -460,7 +482,7 @@ contains
     do side = 1, 2
       p = model%links%particle(side,s)
       if (p < 0) cycle
-      arm = matmul(model%particles%rotation(:,:,p), model%links%arm(:,side,s))
+      arm = matmul(model%particles%rotation(:,:,p), model%links%lever(:,side,s))
       inverse_mass = inverse_mass + inverse_mass_along(model, p, arm, axis)
     end do
     c = 0

@@ -66,7 +66,7 @@ contains
       if (model%torsions%rows > 0) call add_torsions(start, finish, particles%first_end, particles%ends, model%ends%end, &
                                                      model%torsions%torque, particles%torque)
       if (model%links%rows > 0) call add_springs(start, finish, particles%first_end, particles%ends, model%ends%end, &
-                                                 model%links%pull, model%links%arm, particles%rotation, particles%force, &
+                                                 model%links%pull, model%links%lever, particles%rotation, particles%force, &
                                                  particles%torque)
       if (model%contacts%rows == 0) return
       call add_contacts(start, finish, particles%first_contact, particles%contacts, model%contact_ends%contact, &

@@ -2,17 +2,20 @@
 !>
 !> Most rows take the velocity of a point.  Angular rows take the body's angular velocity w at an arm l: H u = l base^T w.  `carried` rows
 !> take the velocity of the master's point that an observer sees who turns with the slave: H u = base^T (v + w x d) on the slave,
-!> with d from its point to the master's.  Rows of wheels take the column `levers` (module wheels).
+!> with d from its point to the master's.  Springs whose direction n a body carries take n.v + dn/dt.d on this body, the rate of
+!> their length.
+!> Rows of wheels take the column `levers` (module wheels).
 module row_operator
   use kinds, only: dp, i4
   use body_state, only: constrained_bodies, bodies_and_triples
   use element_frames, only: element_spin
-  use kind_numbers, only: contact => constraint_contact
+  use kind_numbers, only: contact => constraint_contact, by_master => direction_update_conv1, by_slave => direction_update_conv2, &
+    frame_of_spring
   use matrix3, only: cross
   use row_families, only: family_of
   use row_family_base, only: row_family
   use state_tables, only: constraint_table
-  use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind
+  use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind, pseudo_rigid_kind
   implicit none
   private
   public :: operator_of, turning_operator
@@ -139,7 +142,9 @@ contains
         call angular_blocks(kind, conf, con%length(i)*base, count, h)
       else
         call velocity_blocks(kind, conf, centre, point, base, count, h)
-        if (family%carried .and. side == 2) then
+        if (family%frame == frame_of_spring .and. con%update(i) == merge(by_master, by_slave, side == 1)) then
+          call add_turning_direction(con, side, i, kind, conf, centre, count, h)
+        else if (family%carried .and. side == 2) then
           call angular_blocks(kind, conf, across(con, i), count, turning)
           h(:,:,1:count) = h(:,:,1:count) + turning(:,:,1:count)
         end if
@@ -147,4 +152,31 @@ contains
     end associate
     if (family%masked) h(3,:,1:count) = 0.0_dp
   end subroutine joint_operator
+
+  !> Adds dn/dt.d to the normal row of a spring whose direction n this body carries, d from the slave's point to the master's:
+  !> forces along n at points that are apart across n make a couple, which the carrier bears.  Without it springs make energy and
+  !> angular momentum.
+  subroutine add_turning_direction(con, side, i, kind, conf, centre, count, h)
+    type(constraint_table), intent(in) :: con
+    integer, intent(in) :: side
+    integer(i4), intent(in) :: i, kind
+    real(dp), intent(in) :: conf(3,4), centre(3)
+    integer(i4), intent(inout) :: count
+    real(dp), intent(inout) :: h(3,3,4)
+    real(dp) :: across_normal(3,3), fibre(3), turning(3,3,4)
+
+    if (kind == pseudo_rigid_kind) then   ! rows of F
+      fibre = con%direction(:,i)/norm2(matmul(transpose(conf(:,1:3)), con%direction(:,i)))
+    else
+      fibre = con%direction(:,i)
+    end if
+    associate (n => con%base(:,3,i), d => con%point(:,i) - con%other_point(:,i))
+      across_normal(:,1:2) = 0.0_dp
+      across_normal(:,3) = d - dot_product(n, d)*n
+    end associate
+    if (side == 2) across_normal = -across_normal   ! U is the master's velocity minus the slave's
+    call velocity_blocks(kind, conf, centre, centre + fibre, across_normal, count, turning)
+    turning(:,:,count) = 0.0_dp                     ! a direction does not move with the centre
+    h(:,:,1:count) = h(:,:,1:count) + turning(:,:,1:count)
+  end subroutine add_turning_direction
 end module row_operator

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kinds import ConstraintKind, LoadKind
+from ..kinds import ConstraintKind, DirectionUpdate, LoadKind
 from .table import BodyTable
 
 _FAMILIES = [kind.family for kind in ConstraintKind]
@@ -88,9 +88,12 @@ def _add_reactions(stress: _Sum, constraints) -> None:
         geared = np.isin(constraints.kind[which], _GEARED)
         force[geared] = sense * (constraints.levers[:, 1, side, which[geared]] * constraints.R[2, which[geared]]).T
         arm = stress.arm(place, getattr(constraints, name + "_point")[:, which].T)
-        if side == 1:  # a slave that carries the frame of a joint: the force acts on it at the master's point
-            carried = np.isin(constraints.kind[which], _CARRIED)
-            arm[carried] = stress.spatial_arm(place[carried], constraints.point[:, which[carried]].T)
+        # on a body that carries the frame of a joint, or the direction of a spring, the force acts at the other body's point
+        carried = np.isin(constraints.kind[which], _CARRIED) if side == 1 else np.zeros(len(which), bool)
+        update = (DirectionUpdate.CONV1, DirectionUpdate.CONV2)[side]
+        carried |= (constraints.kind[which] == ConstraintKind.SPRING) & (constraints.update[which] == update)
+        other = (constraints.other_point, constraints.point)[side]
+        arm[carried] = stress.spatial_arm(place[carried], other[:, which[carried]].T)
         stress.add(place, stress.turned(place, force), arm)
 
 

@@ -149,13 +149,25 @@ class Boundary:
         bodies.triples.force[:, velo + 1] += self.force - bodies.mass[rows] * self.domain.loads.gravity[:, None]
         self.seconds += perf_counter() - began
 
-    def compare(self) -> None:
-        """Warn of bodies whose masses or centres differ from those of their particles."""
+    def compare(self, turns: bool) -> None:
+        """Warn of bodies whose masses, inertias and centres, and rotations if `turns`, differ from those of their particles."""
         bodies, particles, rows = self.domain.bodies, self.model.particles, self.rows()
         mass, own = bodies.mass[rows], particles.mass[self.particles]
         if (wrong := np.flatnonzero(np.abs(mass - own) > TOLERANCE * mass)).size:
             k = wrong[0]
             session.warn(f"HYBRID_SOLVER: particle {self.particles[k]} has the mass {own[k]:g}, and its body {self.identifiers[k]} {mass[k]:g}; the body's counts")
+        inertia, own = bodies.tensor[:, :, rows], particles.inertia[:, :, self.particles]
+        if (wrong := np.flatnonzero(np.abs(inertia - own).max(axis=(0, 1)) > TOLERANCE * np.trace(inertia))).size:
+            k = wrong[0]
+            session.warn(f"HYBRID_SOLVER: particle {self.particles[k]} has another inertia than its body {self.identifiers[k]}; the body's counts")
+        first = bodies.conf_ptr[rows]
+        turn = np.stack([bodies.configurations.conf[:, first + axis] for axis in range(3)], axis=1)
+        if turns and (wrong := np.flatnonzero(np.abs(turn - particles.rotation[:, :, self.particles]).max(axis=(0, 1)) > TOLERANCE)).size:
+            k = wrong[0]
+            session.warn(
+                f"HYBRID_SOLVER: body {self.identifiers[k]} is turned against its particle {self.particles[k]}, so that springs act on other points of it;"
+                " turn its shape instead"
+            )
         centre = bodies.configurations.conf[:, bodies.conf_ptr[rows] + 3]
         distance = np.linalg.norm(centre - particles.position[:, self.particles], axis=0)
         size = np.cbrt(bodies.volume[rows]) + np.abs(centre).max(axis=0)

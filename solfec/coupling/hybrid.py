@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import parmec
 from ..bodies.table import BodyKind
+from ..errors import SolfecError
 from ..language import checks, session
 from ..language.checks import BadType, BadValue, command
 from ..language.hints import Switch
@@ -23,6 +24,7 @@ from ..parmec import running
 from ..parmec.engine import Intervals, Run
 from ..parmec.files import Writer
 from ..solvers.foreign_solver import Solves
+from ..step_limit import limit_step
 from .boundary import Boundary, Exchange
 from .explicit_roles import ParticleModeler
 from .stored import Companion
@@ -181,16 +183,16 @@ class HYBRID_SOLVER(CoSolver):
 
     def _begin(self, domain, continued: bool) -> None:
         """Find the number of explicit steps in one implicit step; in the first RUN, advance the explicit model by half an implicit step."""
-        self._substeps, step = 2, 0.5 * domain.step
-        while step > self._step:
-            self._substeps, step = 2 * self._substeps, 0.5 * step
+        domain.settle()
+        limit_step(domain)  # explicit finite elements may lower the step of the run, before its first frame
+        step = self._divide(domain.step)
         first = self._boundary is None
         if first:
             self._check_bodies(domain)
             self._boundary = Boundary(self._model, domain, self._pairs)
             self._companion.boundary = self._boundary
             self._particles = ParticleModeler(self._model, self._boundary, self._make_steps, self._averaged)
-            self._boundary.compare()
+            self._boundary.compare(turns=not self._resynchronises)
             self._model.control.leads[0] = 1
             self._model.particles.driven[self._boundary.particles] = 1
             self._model.unsettle()
@@ -203,8 +205,16 @@ class HYBRID_SOLVER(CoSolver):
             self._boundary.hand_over_velocities()
             self._run.begin()
 
+    def _divide(self, length: float) -> float:
+        """Find the number of explicit steps in an implicit one, and return their length."""
+        self._substeps, step = 2, 0.5 * length
+        while step > self._step:
+            self._substeps, step = 2 * self._substeps, 0.5 * step
+        return step
+
     def _go_on(self) -> None:
         """After a frame is restored, make the explicit steps that follow it."""
+        self._divide(self._simulation.domain.step)
         if self._model.writer is not None:
             self._model.writer.rewind(self._companion.files)
         if self._companion.owes:
@@ -214,7 +224,12 @@ class HYBRID_SOLVER(CoSolver):
 
     def _follow(self) -> None:
         """Make the explicit steps of an implicit step."""
-        began = perf_counter()
+        began, length, explicit_step = perf_counter(), self._simulation.domain.step, float(self._model.control.step[0])
+        if abs(self._substeps * explicit_step - length) > 1e-9 * length:
+            raise SolfecError(
+                f"HYBRID_SOLVER: the step has changed from {self._substeps * explicit_step:g} to {length:g} within a run, and {self._substeps} explicit steps"
+                f" of {explicit_step:g} no longer fit into it; set SOLFEC.step between two RUNs, and give strained bodies of scheme 'DEF_EXP' a step that stays small enough"
+            )
         if self._resynchronises:
             self._boundary.hand_over_places()
         self._timing["coupling"] += perf_counter() - began
@@ -256,7 +271,7 @@ class HYBRID_SOLVER(CoSolver):
         return intervals, self._model.writer.write
 
     def _check_bodies(self, domain) -> None:
-        """Raise errors for bodies that do not exist or are not rigid, and for particles whose motion is prescribed."""
+        """Raise errors for bodies that do not exist or are not rigid, and for particles whose motion is prescribed or that joints hold."""
         known = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("kind").tolist()))
         for number, identifier in self._pairs.items():
             if identifier not in known:
@@ -266,6 +281,14 @@ class HYBRID_SOLVER(CoSolver):
         driven = np.intersect1d(self._model.drives.view("particle"), list(self._pairs))
         if driven.size:
             raise BadValue(f"HYBRID_SOLVER: the motion of particle {driven[0]} is prescribed (PRESCRIBE), and it is a body of solfec as well")
+        # the explicit engine finds reactions as if these particles had no mass: they move at their bodies' velocities during its steps
+        joint, side = np.nonzero(np.isin(self._model.joints.view("particle").T, list(self._pairs)))
+        if joint.size:
+            number = self._model.joints.particle[side[0], joint[0]]
+            raise BadValue(
+                f"HYBRID_SOLVER: BALL_JOINT {joint[0]} holds particle {number}, which is a body of solfec as well, and reactions of joints cannot be handed"
+                " over; make bodies of both of its particles, and join these by BALL"
+            )
 
 
 def execute(path: str, words: list[str]) -> explicit.Model:

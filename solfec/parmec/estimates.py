@@ -133,7 +133,7 @@ def steps_of_springs(model: Model) -> list[Row]:
 def mass_of_spring(model: Model, link: int) -> float:
     """Return the equivalent mass along the present direction of a spring; the largest one if it has no direction."""
     inverse, points = np.zeros((3, 3)), []
-    for number, arm in zip(model.links.particle[:, link].tolist(), model.links.arm[:, :, link].T):
+    for number, arm in zip(model.links.particle[:, link].tolist(), model.links.lever[:, :, link].T):
         if number < 0:
             points.append(arm)
             continue

@@ -156,7 +156,7 @@ def springs(model: Model, particles: np.ndarray) -> Block:
 
 def ends(model: Model, own: np.ndarray, side: int) -> np.ndarray:
     """Return present points (n, 3) of springs on one side."""
-    number, arm, table = model.links.particle[side, own], model.links.arm[:, side, own].T, model.particles
+    number, arm, table = model.links.particle[side, own], model.links.lever[:, side, own].T, model.particles
     if not table.n:
         return arm
     at = np.maximum(number, 0)

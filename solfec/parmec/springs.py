@@ -139,6 +139,7 @@ def place(model: Model, row: int, particles: tuple[int, int], points: tuple, axi
     links.particle[:, row] = particles
     for side, (number, point) in enumerate(zip(particles, points)):
         links.arm[:, side, row] = point if number < 0 else point - model.particles.reference[:, number]
+    links.lever[:, :, row] = links.arm[:, :, row]
     links.direction[:, row] = axis
     between = points[1] - points[0]
     if links.kind[row] == LinkKind.PLANE:

@@ -35,7 +35,7 @@ INPUTS = {  # columns that are stored, but not restored: the input or its functi
     "obstacles": ("linear", "angular"),
 }  # fmt: skip
 REBUILT = ("ends", "batches", "joint_groups", "joint_order")  # tables that are made from others before a kernel call
-OWN = {"particles": ("held", "first_end", "ends", "point_map"), "links": ("pull",), "joints": ("restraint",)}  # columns that are made from others
+OWN = {"particles": ("held", "first_end", "ends", "point_map"), "links": ("pull", "lever"), "joints": ("restraint",)}  # columns that are made from others
 CHUNK = 1 << 16  # bytes of a chunk of a dataset
 SCALARS = [("run", "<i4"), ("finished", "<i4"), ("frame", "<i4"), ("files", "<i4"), ("definition", "<i4"), ("time", "<f8"), ("label", "<f8"), ("step", "<f8"),
            ("steps", "<i8"), ("kinetic", "<f8"), ("touching", "<i4"), ("probes", "<i4"), ("samples", "<i4"), ("samples_first", "<i8"),

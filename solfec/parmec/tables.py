@@ -98,7 +98,8 @@ class LinkTable(Table):
         "kind": ((), "i4", 0),  # LinkKind
         "status": ((), "i4", -3),  # LinkStatus
         "particle": ((2,), "i4", -1),  # -1: the ground
-        "arm": ((3, 2), "f8", 0.0),  # its points relative to the mass centres, referential; on the ground relative to the origin
+        "arm": ((3, 2), "f8", 0.0),  # its points, as given, relative to the mass centres, referential; on the ground relative to the origin
+        "lever": ((3, 2), "f8", 0.0),  # the same in the last step, when a particle's plane has its point where the first one stands over it
         "direction": ((3,), "f8", 0.0),  # as given; the normal of a plane is referential
         "rest": ((), "f8", 0.0),  # length without stroke
         "curve": ((), "i4", 0),  # force over stroke

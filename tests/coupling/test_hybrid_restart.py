@@ -45,6 +45,24 @@ def test_a_continued_run_has_the_explicit_bits_of_one_run(tmp_path, monkeypatch,
             assert np.array_equal(one[f"{frame}/GEOM"][...], two[f"{frame}/GEOM"][...])
 
 
+def test_a_continued_run_keeps_the_step_that_finite_elements_allow(tmp_path, monkeypatch):
+    """The step is lowered before the first frame, so that the input's own one is no edit."""
+    soft = "BODY(solfec, 'FINITE_ELEMENT', BOX((50, 50, 50), (1, 1, 1), divisions=(4, 4, 4)), BULK_MATERIAL(solfec, young=1E7, density=1E3, label='soft'))\n"
+    text, found = MODEL.read_text(), []
+    assert "hybrid = HYBRID_SOLVER" in text
+    for name, parts in (("whole", [20]), ("parts", [7, 20])):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        Path("model.py").write_text(text.replace("hybrid = HYBRID_SOLVER", soft + "hybrid = HYBRID_SOLVER"))
+        for steps in parts:
+            assert cli.main(["-c", "model.py", str(steps)]) == 0
+        found.append(explicit_frames(next(Path("out").rglob("*.h5"))))
+    (steps, columns, _), (other_steps, other_columns, _) = found
+    assert steps["step"].max() < 1e-3  # without elements it is 2.5 ms
+    assert np.array_equal(steps["time"], other_steps["time"])
+    assert all(map(np.array_equal, columns, other_columns))
+
+
 def test_a_frame_that_is_read_holds_the_explicit_model(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["-c", str(MODEL), "20"]) == 0

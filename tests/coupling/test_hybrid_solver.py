@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -154,6 +155,29 @@ def test_explicit_steps_are_the_implicit_one_over_powers_of_two():
     assert counts == {0.01: (3, 0.005), 0.005: (3, 0.005), 0.004: (6, 0.0025), 0.001: (24, 0.000625)}
 
 
+def test_both_engines_keep_time_where_finite_elements_lower_the_step():
+    scene = Scene(ON_SPRING + FALL)
+    soft = s.BULK_MATERIAL(scene.solfec, young=1e6, poisson=0.3, density=1e3)
+    s.BODY(scene.solfec, "FINITE_ELEMENT", s.TRANSLATE(s.HEX(CORNERS, 5, 5, 5, 1, [1] * 6), (5, 5, 5)), soft)
+    s.GRAVITY(scene.solfec, (0, 0, 0))
+    scene.run(0.2)
+    now, step = scene.solfec.time, scene.solfec.step
+    assert step < 0.005
+    assert scene.explicit.time == pytest.approx(now + step / 2, abs=1e-9)
+    assert scene.body.conf[11] - 0.5 == pytest.approx(-0.1 * (1 - math.cos(10 * now)), abs=1e-3)
+
+
+def test_a_step_that_changes_within_a_run_is_an_error_and_between_runs_is_none():
+    scene = Scene(ON_SPRING + FALL)
+    scene.run(0.05)
+    scene.solfec.step = 0.004
+    scene.run(0.05)
+    assert scene.explicit.control.step[0] == pytest.approx(0.002)
+    s.CALLBACK(scene.solfec, 0.01, (), lambda: setattr(scene.solfec, "step", 0.001) or 1)
+    with pytest.raises(RuntimeError, match="the step has changed from 0.004 to 0.001 within a run"):
+        scene.run(0.05)
+
+
 def test_shared_bodies_touch_one_another_only_when_asked_and_others_always():
     for detection, contacts in (("OFF", 0), ("ON", 4)):
         scene = Scene(PARTICLE + f"MESH ({[c + 0.999 * (i % 3 == 2) for i, c in enumerate(CORNERS)]}, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)\n", gravity=0.0, pairs={})
@@ -244,6 +268,32 @@ def test_bodies_that_are_missing_or_not_rigid_are_refused():
         s.BODY(scene.solfec, "PSEUDO_RIGID", s.TRANSLATE(s.HEX(CORNERS, 1, 1, 1, 1, [1] * 6), (0, 0, 5)), scene.bulk)
         with pytest.raises(ValueError, match=message):
             scene.run(0.1)
+
+
+@pytest.mark.parametrize("other", ["", ", 1"])
+def test_joints_on_shared_bodies_are_refused_since_they_would_hold_nothing(other):
+    second = f"MESH ({[c + 1.5 * (k % 3 == 0) for k, c in enumerate(CORNERS)]}, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)\n"
+    for joint, places in (("BALL_JOINT (0, (0.5, 0.5, 1)" + other + ")\n", ("0", "0")), ("BALL_JOINT (1, (2, 0, 0))\n" + "BALL_JOINT (1, (1, 0, 0), 0)\n", ("1", "0"))):
+        with pytest.raises(ValueError, match=f"BALL_JOINT {places[0]} holds particle {places[1]}, which is a body of solfec as well"):
+            Scene(PARTICLE + second + joint).run(0.1)
+    Scene(PARTICLE + second + "BALL_JOINT (1, (2, 0, 0))\n").run(0.1)
+
+
+def test_a_body_that_is_turned_against_its_particle_draws_a_warning():
+    """Springs act on the points of the particle, so a quarter turn exchanges them unless particles take the rotations of their bodies."""
+    for options in ({}, {"resynchronise": "ON"}):
+        scene = Scene(PARTICLE, **options)
+        scene.body.conf = (0, 1, 0, -1, 0, 0, 0, 0, 1, *scene.body.conf[9:])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scene.run(0.05)
+        assert any("is turned against its particle 0" in str(warning.message) for warning in caught) != bool(options)
+
+
+def test_bodies_of_another_inertia_draw_a_warning():
+    scene = Scene("ANALYTICAL ([1, 2, 3, 0, 0, 0], 1, position = (.5, .5, .5))\n")
+    with pytest.warns(SolfecWarning, match="particle 0 has another inertia than its body 1"):
+        scene.run(0.05)
 
 
 def test_bodies_of_another_mass_or_centre_draw_a_warning():

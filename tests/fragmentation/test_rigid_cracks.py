@@ -157,6 +157,25 @@ def test_forces_between_bodies_pull_both():
     assert list(upper._simulation.domain.cracks.tensions.values()) == pytest.approx([1.5 * weight, 0.5 * weight], rel=1e-9)
 
 
+def test_a_bar_that_carries_the_direction_of_a_spring_has_its_force_where_the_other_end_is():
+    """There it has the moment that the bar bears; so it has the tension that a force at this place makes."""
+    tensions = []
+    for spring in (True, False):
+        solfec, material = model()
+        body, other = bar(solfec, material), bar(solfec, material, origin=(0, 0.4, 0.3), label="other")
+        far = (0.7, 0.45, 0.35)
+        if spring:
+            law = [-1.0, 2.0, 1.0, 2.000001]  # nearly constant
+            s.PUT_SPRING(body, END, other, far, law, (-9, 9), direction=(0.6, 0.8, 0), update="CONV1", law="IMPLICIT")
+        else:
+            s.FORCE(body, "SPATIAL", far, (0.6, 0.8, 0), 2.0)
+        crack(body, MIDDLE, (1, 0, 0), ft=1e9, average=0)
+        s.RUN(solfec, s.GAUSS_SEIDEL_SOLVER(1e-14, 1000), solfec.step)
+        tensions.append(tension(body))
+    assert abs(tensions[1]) > 1.0
+    assert tensions[0] == pytest.approx(tensions[1], rel=1e-5)
+
+
 def test_pressure_on_the_ends_pulls_a_bar():
     solfec, material = model()
     body = bar(solfec, material, meshed=True)

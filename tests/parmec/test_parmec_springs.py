@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solfec import _kernels
-from solfec.parmec import ANALYTICAL, DEM, EQM, GRAVITY, HISTORY, PRESCRIBE, RESTRAIN, SPRING, TSERIES, VELOCITY, model
+from solfec.parmec import ANALYTICAL, DEM, EQM, GRAVITY, HISTORY, PRESCRIBE, RESET, RESTRAIN, SPRING, TSERIES, VELOCITY, model
 
 pytestmark = pytest.mark.usefixtures("without_files")
 
@@ -18,6 +18,22 @@ def oscillator(mass=2.0, table=(-1, -200, 1, 200), speed=1.0, **more):
     ANALYTICAL(mass=mass)
     VELOCITY(0, (0, 0, speed))
     return SPRING(0, (0, 0, 0), -1, (0, 0, -1), list(table), direction=(0, 0, 1), **more)
+
+
+def rotation(vector):
+    """The rotation matrix of a rotation vector."""
+    angle, (x, y, z) = np.linalg.norm(vector), vector
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) / angle * skew + (1 - np.cos(angle)) / angle**2 * skew @ skew
+
+
+def angular_momentum(step):
+    """Of the first two particles, whose rotations are half a step ahead of their velocities."""
+    p, total = model.current().particles, np.zeros(3)
+    for i in range(2):
+        back = p.rotation[:, :, i] @ rotation(-step / 2 * p.angular[:, i])
+        total += back @ p.inertia[:, :, i] @ p.angular[:, i] + p.mass[i] * np.cross(p.position[:, i], p.velocity[:, i])
+    return total
 
 
 def zero_crossings(times, values):
@@ -133,6 +149,39 @@ def test_a_plane_turns_with_its_particle():
     assert stroke[1:] == pytest.approx(np.cos(angle), abs=1e-9)
 
 
+def test_supports_of_a_beam_carry_a_load_that_slides_along_it_by_its_place():
+    """A weight slides on the upper plane of a beam between springs: the moment of its force about the left one is that of its present place."""
+    ANALYTICAL([0.1, 0.1, 0.1, 0, 0, 0], 1.0, position=(0.5, 0, 0))
+    ANALYTICAL(mass=2, position=(0.25, 0, 0.1))
+    RESTRAIN(0, [1, 0, 0, 0, 1, 0], [1, 0, 0, 0, 0, 1])
+    RESTRAIN(1, [0, 1, 0], [1, 0, 0, 0, 1, 0, 0, 0, 1])
+    supports = [SPRING(0, (x, 0, 0), -1, (x, 0, -1), [-1, -1e4, 1, 1e4], 1.0, (0, 0, 1)) for x in (0.0, 1.0)]
+    SPRING(1, (0.25, 0, 0.1), 0, [(0, 0, 0.1), (0, 0, 1)], [-1, 1e4, 0, 0, 1, 0], 1.0)
+    GRAVITY(0.0, 0.0, -10.0)
+    VELOCITY(1, (0.25, 0, 0))
+    forces, x = [HISTORY("F", support) for support in supports], HISTORY("PX", 1)
+    DEM(2.0, 1e-3, (NO_FILES, 0.1))
+    assert x[-1] > 0.7
+    for force, share in zip(forces, (1 - np.array(x), np.array(x))):
+        assert np.array(force)[10:] == pytest.approx((5 + 20 * share)[10:], abs=0.1)
+
+
+def test_a_plane_spring_between_two_free_bodies_keeps_their_angular_momentum():
+    momenta = []
+    for step in (2e-3, 1e-3):
+        RESET()
+        ANALYTICAL([10, 20, 25, 0, 0, 0], 15.0)
+        ANALYTICAL([12, 9, 11, 0, 0, 0], 19.0, position=(1.2, 0.4, 0.3))
+        VELOCITY(0, (0.3, -0.2, 0.1), (0.5, 1, -2))
+        VELOCITY(1, (-0.2, 0.4, 0), (1, -0.5, 0.3))
+        SPRING(0, (0.5, 0.2, 0.1), 1, [(0.9, 0.1, 0), (1, 0.2, 0.1)], [-1, 400, 1, -400])
+        DEM(0.1, step, NO_FILES)
+        before = angular_momentum(step)
+        DEM(3.0, step, NO_FILES)
+        momenta.append(np.linalg.norm(angular_momentum(step) - before) / np.linalg.norm(before))
+    assert momenta[0] < 1e-3 and momenta[1] < 0.4 * momenta[0]
+
+
 def test_a_dashpot_is_off_where_the_spring_has_no_force():
     ANALYTICAL(mass=1)
     VELOCITY(0, (0.1, 0, 0))
@@ -154,7 +203,7 @@ def slide(friction, kskn, pull=0.0, speed=1.0):
 
 def test_coulomb_friction_stops_a_slider():
     slide(0.3, 0.0)
-    model.current().links.arm[:, 0, 0] = 0  # the stroke begins at the static penetration
+    model.current().links.lever[:, 0, 0] = 0  # the stroke begins at the static penetration
     v, x = HISTORY("VX"), HISTORY("DX")
     DEM(0.5, 0.0005, (NO_FILES, 0.0005))
     n = np.arange(1, 600)

@@ -5,6 +5,7 @@ import pytest
 
 from solfec import _kernels
 from solfec.parmec import ANALYTICAL, DEM, HISTORY, RESET, RESTRAIN, SPRING, VELOCITY
+from solfec.parmec.kinds import LinkKind
 from solfec.parmec.model import current
 
 pytestmark = pytest.mark.usefixtures("without_files")
@@ -110,13 +111,20 @@ def test_torques_are_those_of_the_springs_forces():
     before = {name: model.particles.view(name).copy() for name in ("position", "rotation")}
     DEM(2.0**-10, 2.0**-10)
     links, expected = model.links, np.zeros((2, 3, COUNT))
+    planes = 0
     for s in range(links.n):
         for side, sense in ((0, 1.0), (1, -1.0)):
             p = links.particle[side, s]
             if p >= 0:
-                force = sense * links.force[:, s]
+                force, turn = sense * links.force[:, s], before["rotation"][:, :, p]
+                arm = turn @ links.arm[:, side, s]
+                if side == 1 and links.kind[s] == LinkKind.PLANE:  # the first point's foot on the plane
+                    one, normal = links.particle[0, s], turn @ links.direction[:, s]
+                    first = before["position"][:, one] + before["rotation"][:, :, one] @ links.arm[:, 0, s] - before["position"][:, p]
+                    arm, planes = first - normal * (normal @ (first - arm)), planes + 1
                 expected[0, :, p] += force
-                expected[1, :, p] += np.cross(before["rotation"][:, :, p] @ links.arm[:, side, s], force)
+                expected[1, :, p] += np.cross(arm, force)
+    assert planes
     assert model.particles.view("force") == pytest.approx(expected[0], abs=1e-12)
     assert np.abs(expected[1]).max() > 0.1
     assert model.particles.view("torque") == pytest.approx(expected[1], abs=1e-12)

@@ -203,6 +203,47 @@ def test_finite_elements_carry_a_direction_by_their_gradient_at_the_point(form, 
     assert np.abs(carried - turn @ given).max() > 0.02
 
 
+@pytest.mark.parametrize("kinds", [(BodyKind.RIGID, BodyKind.RIGID), (BodyKind.PSEUDO_RIGID, BodyKind.RIGID)], ids=["rigid", "pseudo-rigid"])
+@pytest.mark.parametrize("update", [DirectionUpdate.CONV1, DirectionUpdate.CONV2])
+def test_a_spring_whose_direction_a_free_body_carries_makes_neither_energy_nor_momentum(update, kinds):
+    """Its points are apart across the direction, so that its two forces make a couple, which the carrier must bear."""
+    domain = Domain(1e-3)
+    corners = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]) - 0.5
+    soft = BulkMaterial(young=1e4, poisson=0.3, density=10.0)
+    places = np.array([[0.0, 0, 0], [2.0, 1.0, 0.5]])
+    shapes = [hex_mesh((corners * size + place).tolist(), 1, 1, 1, 1, [1] * 6) for size, place in zip(((1, 0.7, 0.5), (0.6, 0.8, 1)), places)]
+    bodies = [domain.insert_body(kind, [shape], soft) for kind, shape in zip(kinds, shapes)]
+    domain.bodies.scheme[:2] = [Scheme.RIG_IMP if kind == BodyKind.RIGID else Scheme.DEF_LIM for kind in kinds]
+    one, two = bodies if update == DirectionUpdate.CONV1 else bodies[::-1]
+    carrier, other = places if update == DirectionUpdate.CONV1 else places[::-1]
+    points = [carrier + (0.4, 0.3, 0.2), other - (0.2, 0.3, 0.1)]
+    domain.joints.spring(one, points[0], two, points[1], [(-1.0, 200.0), (1.0, -200.0)], (-9, 9), X, update, implicit=True)
+    domain.states.set_velocity(bodies[1], (1.0, 0, 0), (0, 0.5, 0))
+    length = (points[0] - points[1])[0]
+
+    def totals():
+        conf = domain.states.conf(bodies[0])[:9].reshape(3, 3)
+        direction = conf.T[:, 0] if kinds[0] == BodyKind.RIGID else conf[:, 0] / np.linalg.norm(conf[:, 0])
+        ends = [np.array(point) + domain.points.displacement(body, point) for body, point in zip((one, two), points)]
+        energy, momentum = 100.0 * (direction @ (ends[0] - ends[1]) - length) ** 2, np.zeros(3)
+        for body in bodies:
+            row, velo = domain.body_row(body), domain.states.velo(body)
+            conf, tensor = domain.states.conf(body), domain.bodies.tensor[:, :, domain.body_row(body)]
+            if domain.bodies.kind[row] == BodyKind.RIGID:
+                momentum += conf[:9].reshape(3, 3).T @ tensor @ velo[:3]
+            else:
+                turning = velo[:9].reshape(3, 3) @ tensor @ conf[:9].reshape(3, 3).T
+                momentum += [turning[2, 1] - turning[1, 2], turning[0, 2] - turning[2, 0], turning[1, 0] - turning[0, 1]]
+            momentum += domain.bodies.mass[row] * np.cross(conf[9:], velo[-3:])
+            energy += domain.bodies.energy[:2, row].sum()
+        return energy, momentum
+
+    advance(domain)
+    energies, momenta = zip(totals(), *[(advance(domain), totals())[1] for _ in range(2000)])
+    assert np.ptp(energies) < 1e-4 * energies[0]
+    assert np.ptp(momenta, axis=0).max() < 1e-4 * np.abs(momenta[0]).max()
+
+
 def test_a_direction_fixed_between_two_bodies_turns_with_the_elastic_first_one():
     """A ball beside a turning block does not move relative to it along the direction that the block carries, and is free across."""
     domain = Domain(1e-4)
