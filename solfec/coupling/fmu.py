@@ -197,6 +197,8 @@ class FmuForce:
 
     def __init__(self, body: BODY, path: str, inputs: dict[str, str], outputs: dict[str, str]):
         self.body = body_of(body, "body")
+        if self.body.kind == "OBSTACLE" and outputs:
+            raise SolfecError(f"FmuForce: body {self.body.id} is an obstacle and takes no loads")
         try:
             fmpy = installed.load("fmpy")
             slave = installed.load("fmpy.fmi2").FMU2Slave
