@@ -120,7 +120,7 @@ def _copy(targets: dict[str, str]) -> None:
 
 
 def _text(path: str, text: str) -> None:
-    with open(path, "x", encoding="utf-8") as file:
+    with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
 
 
