@@ -97,7 +97,10 @@ def export_fmu(input_path: str, path: str) -> str:
         with open(script, "w", encoding="utf-8") as file:
             file.write(SCRIPT.format(name=name, input=source))
         built = builder.build_FMU(script, dest=folder, project_files=[copy])
-        shutil.move(str(built), path)
+        try:
+            shutil.move(str(built), path)
+        except OSError as error:
+            raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from error
     return path
 
 
