@@ -209,7 +209,10 @@ class FmuForce:
             raise missing("fmpy") from None
         if not os.path.isfile(path):
             raise SolfecError(f"FmuForce: there is no FMU {path!r}")
-        description = fmpy.read_model_description(path)
+        try:
+            description = fmpy.read_model_description(path)
+        except Exception as error:  # of any type
+            raise SolfecError(f"FmuForce: {path!r} cannot be read as an FMU: {' '.join(str(error).split())}") from None
         if description.coSimulation is None:
             raise SolfecError(f"FmuForce: {path!r} is no FMU for co-simulation")
         reference = {variable.name: variable.valueReference for variable in description.modelVariables}
