@@ -28,7 +28,7 @@ from .language.legacy import loader
 from .log import logged
 from .suggestions import did_you_mean, nearest, of_error
 from .switches import NEW_SWITCHES, SUBCOMMANDS, SWITCHES, USAGE, help_text
-from .terminal import discard
+from .terminal import discard, print_anything
 
 HELPERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parmec", "helpers")  # modules that inputs of Parmec import
 MOST_THREADS = 1024  # far more would make the OpenMP library end the process
@@ -154,6 +154,7 @@ def _number(switch: str, text: str) -> float:
 def main(words: list[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     words = sys.argv[1:] if words is None else words
+    print_anything(sys.stdout)
     if words[:1] == ["check"]:
         return _check(words[1:])
     if words[:1] == ["cross-check"]:
@@ -324,7 +325,11 @@ def _convert(path: str, arguments: Arguments) -> int:
     except SyntaxError as error:
         report(error, path, arguments.traceback)
         return 1
-    sys.stdout.write(text)
+    if hasattr(sys.stdout, "buffer"):  # a program is UTF-8, whatever the terminal is
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        sys.stdout.buffer.flush()
+    else:
+        sys.stdout.write(text)
     for note in notes:
         print(note, file=sys.stderr)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,10 +138,12 @@ class ForceArrays:
     function : callable
         ``function(bodies, time, step)`` returns spatial forces at mass centres (n, 3), or these and spatial torques (n, 3), in the order of
         `bodies`, a `Bodies`.
+    notify : callable
+        Tells the user once that obstacles take no loads; by default nobody does.
     """
 
-    def __init__(self, function):
-        self.function = function
+    def __init__(self, function, notify: Callable[[str], None] = str):
+        self.function, self._obstacles = function, UselessLoads("SOLFEC.add_forces", notify)
 
     def __call__(self, table: BodyTable, time: float, step: float) -> None:
         """Add forces at mid-step to `triples.force`."""
@@ -154,7 +157,33 @@ class ForceArrays:
         if len(parts) != 2:
             raise SolfecError(f"SOLFEC.add_forces: the function returned {len(parts)} arrays at time {time:g}; forces, or forces and torques, are expected")
         force, torque = (None if part is None else finite_rows(part, table.n, "SOLFEC.add_forces: what the function returns", time) for part in parts)
+        self._obstacles.look(table, force, torque)
         add_loads(table, bodies, force, torque, f"SOLFEC.add_forces: at time {time:g}")
+
+
+class UselessLoads:
+    """Tells once that a function gives loads to obstacles, which take none.
+
+    Parameters
+    ----------
+    name : str
+        The command that took the function.
+    notify : callable
+    """
+
+    def __init__(self, name: str, notify: Callable[[str], None]):
+        self._name, self._notify, self._told = name, notify, False
+
+    def look(self, table: BodyTable, *loads: np.ndarray | None) -> None:
+        """Look at loads (n, 3) of all bodies; None: there are none of this kind."""
+        if self._told:
+            return
+        obstacles = np.flatnonzero(table.view("kind") == BodyKind.OBSTACLE)
+        loaded = obstacles[np.any([values[obstacles].any(1) for values in loads if values is not None], axis=0)] if obstacles.size else obstacles
+        if loaded.size:
+            self._told = True
+            others = f" and {loaded.size - 1} more" if loaded.size > 1 else ""
+            self._notify(f"{self._name}: obstacles take no loads, and those on {table.name(int(table.id[loaded[0]]))}{others} have no effect")
 
 
 def finite_rows(values, count: int, what: str, time: float) -> np.ndarray:

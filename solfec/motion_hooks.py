@@ -11,7 +11,7 @@ from .bodies.finite_elements import compiled
 from .bodies.table import BodyKind, BodyTable
 from .constraints import joint_starts
 from .errors import SolfecError
-from .live_state import Bodies, add_loads, finite_rows
+from .live_state import Bodies, UselessLoads, add_loads, finite_rows
 
 BEFORE, AFTER = "SOLFEC.before_motion", "SOLFEC.after_motion"
 
@@ -128,8 +128,8 @@ class BodiesBefore(BodiesAfter):
     force = property(lambda self: self._writable("force"), lambda self, values: self._write("force", values))
     torque = property(lambda self: self._writable("torque"), lambda self, values: self._write("torque", values))
 
-    def hand_over(self) -> None:
-        """Write the arrays into the model, whose bodies may have changed in the meantime.
+    def hand_over(self, obstacles: UselessLoads) -> None:
+        """Write the arrays into the model, whose bodies may have changed in the meantime; `obstacles` looks at loads.
 
         Raises
         ------
@@ -141,7 +141,9 @@ class BodiesBefore(BodiesAfter):
             self._set_velocities(*rows_of(self._ids, self._table))
         loads = {name: finite_rows(written[name], len(self._ids), f"{BEFORE}: 'bodies.{name}'", time) for name in ("force", "torque") if name in written}
         if loads:
-            self._domain.loads.of_step.append(StepLoad(self._ids, **loads))
+            given = StepLoad(self._ids, **loads)
+            obstacles.look(self._table, *given.rows(self._table))
+            self._domain.loads.of_step.append(given)
 
     def _set_velocities(self, here: np.ndarray, rows: np.ndarray) -> None:
         """Set changed velocities of bodies (`here`, in `rows` of the model); others keep their bits."""
@@ -181,13 +183,17 @@ class StepLoad:
 
     def __call__(self, table: BodyTable, time: float, step: float) -> None:
         """Add them to `triples.force`, with bodies at their mid-step positions; ignore bodies that are gone."""
+        add_loads(table, Bodies.of(table), *self.rows(table), f"{BEFORE}: at time {time:g}")
+
+    def rows(self, table: BodyTable) -> list[np.ndarray | None]:
+        """Return forces and torques of all bodies of a table, None where there are none."""
         here, rows = rows_of(self.ids, table)
         loads: list[np.ndarray | None] = [None, None]
         for k, values in enumerate((self.force, self.torque)):
             if values is not None:
                 loads[k] = np.zeros((table.n, 3))
                 loads[k][rows] = values[here]
-        add_loads(table, Bodies.of(table), *loads, f"{BEFORE}: at time {time:g}")
+        return loads
 
 
 def rows_of(ids: np.ndarray, table: BodyTable) -> tuple[np.ndarray, np.ndarray]:
@@ -201,14 +207,14 @@ def rows_of(ids: np.ndarray, table: BodyTable) -> tuple[np.ndarray, np.ndarray]:
 class BeforeMotion:
     """A function of the user before the motion of every step: ``function(bodies, time, step)``, with a BodiesBefore."""
 
-    def __init__(self, function: Callable[[BodiesBefore, float, float], None]):
-        self.function = function
+    def __init__(self, function: Callable[[BodiesBefore, float, float], None], notify: Callable[[str], None]):
+        self.function, self._obstacles = function, UselessLoads(BEFORE, notify)
 
     def __call__(self, domain) -> None:
         """Call it, and write its changes into the model."""
         bodies = BodiesBefore(domain)
         _call(self.function, bodies, domain, BEFORE)
-        bodies.hand_over()
+        bodies.hand_over(self._obstacles)
 
 
 class AfterMotion:

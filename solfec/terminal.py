@@ -17,6 +17,13 @@ def discard(stream) -> None:
         os.close(nowhere)
 
 
+def print_anything(stream) -> None:
+    """Let a stream print escapes of characters that its encoding has not, such as those of labels where LC_ALL is C, instead of raising an error."""
+    if getattr(stream, "errors", "") == "strict" or getattr(stream, "encoding", None) not in ("utf-8", "UTF-8", None):
+        with suppress(AttributeError):  # streams of notebooks and tests
+            stream.reconfigure(errors="backslashreplace")
+
+
 class Printed:
     """A stream of the user on the terminal that shows reports: its output replaces them."""
 

@@ -1,11 +1,16 @@
 """Snapshots and forces as arrays: what notebooks and couplings read and write."""
 
+import copy
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 from unit_cube import CUBE
 
-from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, GRAVITY, HEX, HULL, INITIAL_VELOCITY, RUN, SOLFEC, SPHERE, SURFACE_MATERIAL
-from solfec.errors import SolfecError
+from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, ENERGY, GRAVITY, HEX, HULL, INITIAL_VELOCITY, RUN, SOLFEC, SPHERE, SURFACE_MATERIAL
+from solfec.errors import SolfecError, SolfecWarning
+from solfec.kinds import BodyKind
 
 
 def moved(shift):
@@ -118,6 +123,38 @@ def test_wrong_forces_are_errors_that_say_so(function, words):
     model.add_forces(function)
     with pytest.raises(SolfecError, match=words):
         RUN(model, AUTO_SOLVER(), 0.01)
+
+
+@pytest.mark.parametrize("command", ["add_forces", "before_motion"])
+def test_loads_on_obstacles_which_take_none_are_told_once(command):
+    model, bodies = scene()
+
+    def push(bodies, time, step):
+        bodies.force[:] = 1.0
+
+    model.before_motion(push) if command == "before_motion" else model.add_forces(lambda bodies, time, step: np.ones((4, 3)))
+    with pytest.warns(SolfecWarning, match=f"SOLFEC.{command}: obstacles take no loads, and those on body 1 have no effect") as told:
+        RUN(model, AUTO_SOLVER(), 0.01)
+    assert len(told) == 1 and bodies[0].velo[3] == pytest.approx(0.01 / 1000)
+    model, _ = scene()
+    model.add_forces(lambda bodies, time, step: (bodies.kind != BodyKind.OBSTACLE)[:, None] * np.ones((4, 3)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RUN(model, AUTO_SOLVER(), 0.002)
+
+
+def test_models_are_not_copied_and_what_they_tell_is():
+    """Copies failed from the depths once a run had begun; pools of processes could not return energies."""
+    model, bodies = scene()
+    RUN(model, AUTO_SOLVER(), 0.002)
+    for each in (model, bodies[0], {"all": bodies}):
+        for copied, word in ((copy.deepcopy, "copied"), (pickle.dumps, "pickled")):
+            with pytest.raises(SolfecError, match=f"a (SOLFEC|BODY) cannot be {word}, since it refers to its model; make the model again"):
+                copied(each)
+    assert copy.copy(model) == model and copy.copy(bodies[0]).velo == bodies[0].velo
+    energy = ENERGY(model)
+    for again in (copy.copy(energy), copy.deepcopy(energy), pickle.loads(pickle.dumps(energy))):
+        assert again == energy and again.dissipated == energy.dissipated
 
 
 def test_what_is_no_function_is_refused():

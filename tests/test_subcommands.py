@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -125,6 +126,22 @@ def test_plots_that_cannot_be_drawn_say_why(say, words, said):
 def test_exports_into_a_file_say_that_they_need_a_directory(say, words):
     status, out, err = say("export", "out/drop", *words)
     assert (status, out) == (1, "") and f"input.py is a file, and {words[0]} needs a directory" in err
+
+
+@pytest.mark.parametrize(
+    "words, size", [(["export", "out/drop", form, "-o", "full/x"], size) for form in ("--vtkhdf", "--xdmf") for size in (0, 3000, 20000)]
+    + [(["export", "out/drop", form, "-o", "full/x"], 300) for form in ("--csv", "--gltf")] + [(["new", "full/x"], 100)],
+)  # fmt: skip
+def test_a_full_disk_is_an_error_that_names_the_file(drop, words, size):
+    """HDF5 ended some exports with a traceback, and others with a violation of memory; `solfec new` left an empty file, which it did not replace later."""
+    shutil.rmtree(drop / "full", ignore_errors=True)
+    limited = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from solfec import cli; " \
+              f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})); sys.exit(cli.main(sys.argv[1:]))"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", limited, *words], cwd=drop, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert re.fullmatch(rf"solfec {words[0]}: full/x[.\w]*: cannot be written: File too large\n", done.stderr), done.stderr
+    if words[0] == "new":
+        assert cli.main(["new", str(drop / "full/x")]) == 0
 
 
 @pytest.mark.parametrize("words", [["report", "-o", "page.html"], ["export", "--gltf", "-o", "scene.glb"]])

@@ -165,7 +165,8 @@ def _siconos(simulation, duration: float, options: Options) -> Callable[[int, in
     from . import siconos_kernel
 
     copied = Simulation(simulation.domain.step, None, "WRITE", quiet=True)
-    copied.domain = deepcopy(simulation.domain)
+    loads = simulation.domain.loads
+    copied.domain = deepcopy(simulation.domain, {id(given): given for given in (loads.callbacks, loads.sources)})  # functions of the user are no copies
     other = siconos_kernel.SiconosSimulation.of(
         copied, siconos_kernel.SiconosInteractionSolver(tolerance=SICONOS_TOLERANCE, maxiter=100000), siconos_kernel.helper(patience=options.patience)
     )

@@ -97,7 +97,10 @@ def export_fmu(input_path: str, path: str) -> str:
         with open(script, "w", encoding="utf-8") as file:
             file.write(SCRIPT.format(name=name, input=source))
         built = builder.build_FMU(script, dest=folder, project_files=[copy])
-        shutil.move(str(built), path)
+        try:
+            shutil.move(str(built), path)
+        except OSError as error:
+            raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from error
     return path
 
 
@@ -197,6 +200,8 @@ class FmuForce:
 
     def __init__(self, body: BODY, path: str, inputs: dict[str, str], outputs: dict[str, str]):
         self.body = body_of(body, "body")
+        if self.body.kind == "OBSTACLE" and outputs:
+            raise SolfecError(f"FmuForce: body {self.body.id} is an obstacle and takes no loads")
         try:
             fmpy = installed.load("fmpy")
             slave = installed.load("fmpy.fmi2").FMU2Slave
@@ -204,7 +209,10 @@ class FmuForce:
             raise missing("fmpy") from None
         if not os.path.isfile(path):
             raise SolfecError(f"FmuForce: there is no FMU {path!r}")
-        description = fmpy.read_model_description(path)
+        try:
+            description = fmpy.read_model_description(path)
+        except Exception as error:  # of any type
+            raise SolfecError(f"FmuForce: {path!r} cannot be read as an FMU: {' '.join(str(error).split())}") from None
         if description.coSimulation is None:
             raise SolfecError(f"FmuForce: {path!r} is no FMU for co-simulation")
         reference = {variable.name: variable.valueReference for variable in description.modelVariables}

@@ -103,6 +103,10 @@ class AbaqusInput:
         try:
             deck = abaqus_deck.read_deck(path)
             self.parts = deck.parts
+            for part in deck.parts.values():
+                if part.ignored:
+                    others = ", ".join(dict.fromkeys(part.ignored))
+                    session.warn(f"AbaqusInput: {path}: part {part.name} has sections of several materials; all of it is {part.material}, nothing is {others}")
             self.materials = {name: Material(name, values, solfec) for name, values in deck.materials.items()}
             with reported():
                 meshes = {part.name: part.mesh(surface, volume) for part in deck.parts.values() if convert}

@@ -224,6 +224,10 @@ def path(value, name: str) -> str:
     result = string(value, name)
     if not result:
         raise BadValue(f"'{name}' must not be empty")
+    try:
+        os.fsencode(result)
+    except UnicodeEncodeError:
+        raise BadValue(f"'{name}': names of files cannot have {result!r} here, where their encoding is {sys.getfilesystemencoding()}; set PYTHONUTF8=1") from None
     return result
 
 

@@ -43,6 +43,19 @@ class Handle(Members):
         if simulation is not None and simulation.runs_elsewhere:
             raise SolfecError(f"{what}: another thread runs this model; change it before or after RUN, or from its CALLBACK")
 
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo: dict):
+        self._refuse_to_be("copied")
+
+    def __reduce_ex__(self, protocol):
+        self._refuse_to_be("pickled")
+
+    def _refuse_to_be(self, what: str) -> None:
+        """Raise an error: models have files, and functions of users."""
+        raise SolfecError(f"a {type(self).__name__} cannot be {what}, since it refers to its model; make the model again from its input, or load a frame of its results")
+
     def __eq__(self, other):
         if not isinstance(other, type(self)):
             return NotImplemented

@@ -292,9 +292,9 @@ class SOLFEC(Model):
         function : callable
             ``function(bodies, time, step)`` returns spatial forces at the mass centres (n, 3), or a tuple of these and spatial torques (n, 3).
             `bodies` is as in `snapshot`, at mid-step and with velocities of the beginning of the step.  Forces on obstacles have
-            no effect; deformable bodies accept no torques.
+            no effect, which a warning says; deformable bodies accept no torques.
         """
-        self._domain.loads.sources.append(ForceArrays(checks.function(function, "function")))
+        self._domain.loads.sources.append(ForceArrays(checks.function(function, "function"), session.warn))
 
     @command("SOLFEC.before_motion")
     def before_motion(self, function: Callable[[BodiesBefore, float, float], None]) -> None:
@@ -315,7 +315,7 @@ class SOLFEC(Model):
         SolfecError
             In the step: numbers that are not finite; an angular velocity or a torque of a body that deforms, a velocity of one in a base.
         """
-        self._domain.hooks.before.append(BeforeMotion(checks.function(function, "function")))
+        self._domain.hooks.before.append(BeforeMotion(checks.function(function, "function"), session.warn))
 
     @command("SOLFEC.after_motion")
     def after_motion(self, function: Callable[[BodiesAfter, float, float], None]) -> None:

@@ -42,6 +42,9 @@ class Energies(_Energies):
         energies.dissipated = values[5]
         return energies
 
+    def __getnewargs__(self) -> tuple:
+        return (*self, self.dissipated)
+
 
 @command("DURATION")
 def DURATION(solfec: SOLFEC) -> tuple[float, float] | float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bodies.reduced_base import ReducedBase
 from ..errors import SolfecError
+from ..hdf5_files import new_file
 
 FORMAT = "solfec modes"
 
@@ -20,7 +21,7 @@ def write(file: str, base: ReducedBase, fingerprint: np.ndarray) -> None:
     try:
         with suppress(FileNotFoundError):
             os.unlink(unfinished)
-        with h5py.File(unfinished, "x") as target:
+        with new_file(unfinished) as (target, _):
             target.attrs["format"] = FORMAT
             target["values"] = base.values
             target["values"].attrs["description"] = "eigenvalues omega**2 [1/T^2]"

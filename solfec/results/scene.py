@@ -129,13 +129,15 @@ def _mesh(domain, row: int) -> tuple[Points, Cells]:
     bodies = domain.bodies
     identifier = int(bodies.id[row])
     mesh = bodies.meshes[identifier]
-    position = bodies.configurations.conf[:, bodies.conf_slice(row)].T + mesh.nodes
-    velocity = bodies.triples.velo[:, bodies.velo_slice(row)].T
+    nodes = slice(0, len(mesh.nodes))  # behind them stand rotation and reduced velocities of a body in a base
+    position = bodies.configurations.conf[:, bodies.conf_slice(row)].T[nodes] + mesh.nodes
+    velocity = bodies.triples.velo[:, bodies.velo_slice(row)].T[nodes]
     used = used_slots(mesh.sizes)
-    first = int(domain.bodies.primitive_ptr[row])
-    count = int(domain.bodies.primitive_count[row])
-    volume = np.full(len(mesh.sizes), int(domain.geometry.primitives.volume_id[first]) if count else 0)
-    volume[domain.geometry.primitives.element[first : first + count]] = domain.geometry.primitives.volume_id[first : first + count]
+    volume = mesh.volume_ids
+    if volume is None:  # results of older versions: elements with outer faces have theirs
+        own = slice(int(bodies.primitive_ptr[row]), int(bodies.primitive_ptr[row] + bodies.primitive_count[row]))
+        volume = np.full(len(mesh.sizes), int(domain.geometry.primitives.volume_id[own.start]) if own.stop > own.start else 0)
+        volume[domain.geometry.primitives.element[own]] = domain.geometry.primitives.volume_id[own]
     kinds = [BY_SIZE[size] for size in mesh.sizes.tolist()]
     lists = [nodes[kind.file_nodes] for nodes, kind in zip(mesh.elements, kinds)]
     body = np.full(len(mesh.nodes), identifier)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import h5py
 import numpy as np
 
+from ..hdf5_files import new_file
 from .scene import Points, Scene
 
 VERTEX = 1  # a cell type of VTK
@@ -21,7 +22,7 @@ OF_CONSTRAINTS = {"REAC": "reaction", "RELV": "velocity", "GAP": "gap", "DAMAGE"
 def write(path: str, scenes: Iterable[Scene], attributes: Iterable[str]) -> None:
     """Write scenes of one model, in the order of time."""
     attributes = list(attributes)
-    with h5py.File(path, "w", track_order=True) as file:
+    with new_file(path, track_order=True) as (file, check):
         root = file.create_group("VTKHDF", track_order=True)
         root.attrs["Version"] = (2, 2)
         _type(root, "MultiBlockDataSet")
@@ -31,6 +32,7 @@ def write(path: str, scenes: Iterable[Scene], attributes: Iterable[str]) -> None
             assembly[name] = h5py.SoftLink(f"/VTKHDF/{name}")
         for scene in scenes:
             _write_scene(blocks, scene, attributes)
+            check()
 
 
 def _write_scene(blocks: dict, scene: Scene, attributes: list[str]) -> None:

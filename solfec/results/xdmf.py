@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 from ..element_types import ELEMENT_TYPES
+from ..hdf5_files import new_file
 from .scene import POLYGON, Cells, Scene
 
 TOPOLOGY = {POLYGON: 3} | {kind.vtk: kind.xdmf for kind in ELEMENT_TYPES}  # types of cells in XDMF
@@ -29,11 +30,12 @@ def write(path: str, scenes: Iterable[Scene], attributes: Iterable[str], labels:
     stem = os.path.join(path, os.path.basename(os.path.normpath(path)))
     documents = {name: _Document(name) for name in ("grids", "spheres", "constraints")}
     attributes = list(attributes)
-    with h5py.File(stem + ".h5", "w") as file:
+    with new_file(stem + ".h5") as (file, check):
         writer = _Writer(file, os.path.basename(stem) + ".h5", attributes, labels)
         for number, scene in enumerate(scenes):
             for name, document in documents.items():
                 getattr(writer, name)(scene, number, document.scene(scene.time))
+            check()
         writer.count()
     written = [stem + ".h5"]
     for name, document in documents.items():

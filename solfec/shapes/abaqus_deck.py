@@ -35,7 +35,9 @@ class Part:
     nodesets : dict of str: list of int
         Nodes of the mesh, numbered from 0, by set.
     material : str
-        Name of its material; '' when no section names one.
+        Name of its material, that of the last section; '' when no section names one.
+    ignored : list of str
+        Materials of other sections.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Part:
     sets: dict[str, list[int]] = field(default_factory=dict)
     nodesets: dict[str, list[int]] = field(default_factory=dict)
     material: str = ""
+    ignored: list[str] = field(default_factory=list)
 
     def mesh(self, surface_id: int, volume_id: int) -> Mesh:
         """Return the mesh of the part; faces with all corners in a set SURFn get the identifier n, others `surface_id`."""
@@ -195,7 +198,10 @@ class _Reading:
         part.sets.setdefault(name, []).extend(nodes)
 
     def _solid_section(self, parameters, rows):
-        self._present().material = parameters["MATERIAL"]
+        part, material = self._present(), parameters["MATERIAL"]
+        if part.material not in ("", material):
+            part.ignored.append(part.material)
+        part.material = material
 
     def _assembly(self, parameters, rows):
         self.assemblies += 1

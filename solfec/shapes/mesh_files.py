@@ -110,10 +110,13 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None, st
     corners = cells[3].nodes
     used, flat = np.unique(corners[corners >= 0], return_inverse=True)
     nodes = np.array(source.points[used], float)
-    check_size(nodes, "nodes")
-    pointers = np.concatenate(([0], np.cumsum((corners >= 0).sum(1))))
-    topology = MeshTopology(len(used), pointers, _turned(nodes, pointers, flat.ravel()))
-    check_sides(topology)
+    try:
+        check_size(nodes, "nodes")
+        pointers = np.concatenate(([0], np.cumsum((corners >= 0).sum(1))))
+        topology = MeshTopology(len(used), pointers, _turned(nodes, pointers, flat.ravel()))
+        check_sides(topology)
+    except ValueError as error:
+        raise ValueError(f"'{path}': {error}") from None
     keys = used[np.maximum(topology.face_nodes, 0)]
     keys[topology.face_nodes < 0] = -1
     faces = _surface_identifiers(keys, topology.boundary, cells[2], marks, surfaces, node_sets, path)
@@ -188,6 +191,8 @@ def _cells_of(source, path: str) -> tuple[dict[int, Cells], list]:
             )
         nodes = np.asarray(block.data, int).reshape(len(block.data), -1)
         size, dimension = CORNERS[shape], 3 if shape in SOLIDS else 2
+        if nodes.size and not 0 <= nodes.min() <= nodes.max() < len(source.points):
+            raise ValueError(f"'{path}' uses a node number out of range")
         if dimension == 3 and nodes.shape[1] > size:
             reduced.add(block.type)
         padded = np.full((len(nodes), MOST_NODES), -1)
@@ -198,9 +203,6 @@ def _cells_of(source, path: str) -> tuple[dict[int, Cells], list]:
     if reduced:
         _warn(f"elements of higher order in '{path}' ({', '.join(sorted(reduced))}) are reduced to their corner nodes")
     cells = {d: Cells(np.concatenate(c) if c else np.zeros((0, MOST_NODES), int)) for d, c in corners.items()}
-    for part in cells.values():
-        if part.nodes.size and part.nodes.max() >= len(source.points) or (part.nodes < -1).any():
-            raise ValueError(f"'{path}' uses a node number out of range")
     return cells, sizes
 
 

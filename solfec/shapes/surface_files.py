@@ -51,6 +51,7 @@ def read_surface(path: str) -> Surface:
         data = file.read()
     try:
         surface = READERS[kind](data)
+        check_size(surface.points, "points")
     except (IndexError, StopIteration, ValueError, KeyError, RuntimeError) as error:
         reason = str(error) or "it ends too early"
         raise ValueError(f"'{path}' cannot be read as {kind[1:].upper()}: {reason}") from None
@@ -58,7 +59,6 @@ def read_surface(path: str) -> Surface:
         raise ValueError(f"'{path}' holds no faces")
     if surface.triangles.min() < 0 or surface.triangles.max() >= len(surface.points):
         raise ValueError(f"'{path}' uses a vertex number out of range")
-    check_size(surface.points, "points")
     return surface
 
 
@@ -158,7 +158,7 @@ def _read_ply(data: bytes) -> Surface:
         raise ValueError("it has no PLY header")
     body = body[body.index(b"\n") + 1 :]
     elements, order = [], None
-    for words in (line.split() for line in head.decode("ascii").splitlines()):
+    for words in (line.split() for line in head.decode("ascii", "replace").splitlines()):
         if words[:1] == ["format"]:
             order = {"ascii": None, "binary_little_endian": "<", "binary_big_endian": ">"}[words[1]]
         elif words[:1] == ["element"]:
@@ -185,7 +185,7 @@ def _read_ply(data: bytes) -> Surface:
 def _ply_values(body: bytes, order: str | None):
     """A function that returns the next value of a given type."""
     if order is None:
-        words = iter(body.decode("ascii").split())
+        words = iter(body.decode("ascii", "replace").split())
         return lambda kind: float(next(words))
     at = 0
 

@@ -6,11 +6,13 @@ import hashlib
 import os
 import tempfile
 import warnings
+from contextlib import suppress
 
 import h5py
 import numpy as np
 
 from ..errors import SolfecWarning
+from ..hdf5_files import new_file
 from .clip import element_triangles
 from .identifiers import identifier
 from .mesh import Mesh
@@ -122,21 +124,26 @@ def fingerprint(shape, options) -> str:
 
 
 def write_mesh(path: str, mesh: Mesh, made_of: str) -> None:
-    """Store a mesh in an HDF5 file, which appears complete by renaming."""
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=folder)
-    os.close(handle)
+    """Store a mesh in an HDF5 file, which appears complete by renaming; ValueError if it cannot be written."""
+    folder, draft = os.path.dirname(os.path.abspath(path)), ""
     topology = mesh.topology
-    with h5py.File(draft, "w") as file:
-        file.attrs["format"], file.attrs["made_of"] = FORMAT, made_of
-        columns = dict(
-            nodes=mesh.nodes, element_ptr=topology.element_ptr, element_nodes=topology.element_nodes,
-            volume_ids=mesh.volume_ids, face_surface=topology.face_surface,
-        )  # fmt: skip
-        for name, column in columns.items():
-            file.create_dataset(name, data=column, compression="gzip", shuffle=True)
-    os.replace(draft, path)
+    columns = dict(
+        nodes=mesh.nodes, element_ptr=topology.element_ptr, element_nodes=topology.element_nodes,
+        volume_ids=mesh.volume_ids, face_surface=topology.face_surface,
+    )  # fmt: skip
+    try:
+        os.makedirs(folder, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=folder)
+        os.close(handle)
+        with new_file(draft) as (file, _):
+            file.attrs["format"], file.attrs["made_of"] = FORMAT, made_of
+            for name, column in columns.items():
+                file.create_dataset(name, data=column, compression="gzip", shuffle=True)
+        os.replace(draft, path)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise ValueError(f"'{path}' cannot be written: {error.strerror or error}") from None
 
 
 def read_mesh(path: str) -> tuple[Mesh, str]:

@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 
 from ..errors import SolfecError
+from ..hdf5_files import new_file
 from ..kinds import Cone
 from .auto import contact_problem
 from .contact_problem import ContactProblem, from_matrix
@@ -129,7 +130,7 @@ def write(path, problem: ContactProblem, title: str = "solfec", description: str
     contacts, equations = _places(problem)
     matrix = problem.matrix().tocsr()
     q = problem.q.T.ravel()
-    with h5py.File(path, "w") as file:
+    with new_file(path) as (file, _):
         group = file.create_group("fclib_local")
         group["spacedim"] = np.array([3], "i4")
         _write_matrix(group, "W", matrix[contacts][:, contacts])

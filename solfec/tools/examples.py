@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+from contextlib import suppress
 
 from ..errors import SolfecError
 from ..suggestions import did_you_mean
@@ -120,7 +121,7 @@ def _copy(targets: dict[str, str]) -> None:
 
 
 def _text(path: str, text: str) -> None:
-    with open(path, "x", encoding="utf-8") as file:
+    with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
 
 
@@ -132,4 +133,7 @@ def _write_new(path: str, write) -> None:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         write()
     except OSError as error:
+        if not isinstance(error, FileExistsError):
+            with suppress(OSError):
+                os.unlink(path)  # a part of it, which would be taken for the whole
         raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from error

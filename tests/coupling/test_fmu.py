@@ -117,6 +117,13 @@ def test_an_fmu_loads_a_body(tmp_path):
         FmuForce(ball, path, {"y": "place_x"}, {})
     with pytest.raises(RuntimeError, match="must name one of force_x"):
         FmuForce(ball, path, {}, {"f": "power"})
+    broken = tmp_path / "broken.fmu"
+    broken.write_text("no archive")
+    with pytest.raises(RuntimeError, match="broken.fmu' cannot be read as an FMU: File is not a zip file"):
+        FmuForce(ball, str(broken), {}, {})
+    table = BODY(solfec, "OBSTACLE", SPHERE((9, 0, 0), 0.1, 1, 1), BULK_MATERIAL(solfec))
+    with pytest.raises(RuntimeError, match="is an obstacle and takes no loads"):
+        FmuForce(table, path, {"x": "place_x"}, {"f": "force_x"})
 
 
 def test_a_missing_package_is_named(tmp_path, monkeypatch):

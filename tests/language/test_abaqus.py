@@ -49,6 +49,15 @@ print(AbaqusInput('{DECK}', convert=False).assembly.instances['LEFT'].mesh)
     assert good(text) == "12 [0, 3, 4, 7] [4, 5, 6, 7, 8, 9, 10, 11] [0, 1]\n[0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0] {0.0}\nNone\n"
 
 
+def test_a_part_of_two_materials_which_has_the_last_one_draws_a_warning(run):
+    """Its mass and stiffness had been wrong in silence."""
+    section = "*Solid Section, elset=X, material=Steel\n"
+    Path("two.inp").write_text(DECK.read_text().replace(section, section.replace("Steel", "Glass") + section))
+    outcome = run("from abaqusreader import AbaqusInput\nprint(AbaqusInput('two.inp').assembly.instances['LEFT'].material.name)\n")
+    assert (outcome.status, outcome.out) == (0, "STEEL\n")
+    assert "part BRICK has sections of several materials; all of it is STEEL, nothing is GLASS" in outcome.err
+
+
 def test_a_flat_deck_is_one_part(good):
     Path("flat.inp").write_text("*HEADING\n*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n*ELEMENT,TYPE=C3D4\n1,1,2,3,4\n")
     assert good("from abaqusreader import AbaqusInput\nprint(*AbaqusInput('flat.inp').assembly.instances)\n") == "PART-1\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -229,6 +230,30 @@ def test_launcher_runs(tmp_path):
         command = [sys.executable, "-m", "solfec.cli"]
     done = subprocess.run([*command, "input.py", "a"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (5, "['a']\n")
+
+
+def test_text_that_the_encoding_of_a_terminal_has_not_is_escaped(tmp_path):
+    """Labels, and old inputs that were converted, ended commands with a UnicodeEncodeError from the depths."""
+    (tmp_path / "input.py").write_text(textwrap.dedent(FALL).replace("(solfec))", "(solfec), label='Gewölbe')"), encoding="utf-8")
+    (tmp_path / "old.py").write_text("# -*- coding: utf-8 -*-\nprint 'ä'\n", encoding="utf-8")
+    ascii_only = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ascii_only.pop("PYTHONIOENCODING", None)
+
+    def said(*words: str) -> bytes:
+        done = subprocess.run([sys.executable, "-m", "solfec.cli", *words], cwd=tmp_path, env=ascii_only, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0 and b"Traceback" not in done.stderr, done.stderr
+        return done.stdout
+
+    said("input.py")
+    assert b"Gew\\xf6lbe" in said("info", "out/fall")
+    assert b"Gew\\xf6lbe" in said("check", "input.py")
+    assert "print('ä')" in said("--convert", "old.py").decode("utf-8")
+    said("new", "Brücke")
+    assert "solfec Brücke.py" in (tmp_path / "Brücke.py").read_text(encoding="utf-8")
+    (tmp_path / "named.py").write_text("SOLFEC('DYNAMIC', 1E-3, 'out/Gewölbe')", encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "solfec.cli", "named.py"], cwd=tmp_path, env=ascii_only, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1 and b"named.py:1: ValueError: SOLFEC: 'output': names of files cannot have" in done.stderr
+    assert b"PYTHONUTF8=1" in done.stderr
 
 
 BLOCKS = """

@@ -180,6 +180,61 @@ for point in ((0.5, 0.5, 0.5), (1, 1, 1), (0, 0, 0.5)):
         assert grid.point_data["STRESS"][node] == pytest.approx(told, rel=1e-9)
 
 
+IN_A_BASE = """
+solfec = SOLFEC('DYNAMIC', 1E-4, 'out/modes')
+solfec.verbose = 'OFF'
+steel = BULK_MATERIAL(solfec, 'KIRCHHOFF', 'steel', young=1E7, poisson=0.25, density=1000)
+cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+free = BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 2, 2, 2, 4, [1] * 6), steel)
+values, vectors = MODAL_ANALYSIS(free, 8)
+base = {'BC-MODAL': (values, vectors), 'BC-RO': POD_BASE(free, [vectors[81 * k : 81 * k + 81] for k in (6, 7)])}
+DELETE(solfec, free)
+for k, form in enumerate(base):
+    body = BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 2, 2, 2, 4, [1] * 6), steel, form=form, base=base[form], label=form)
+    body.conf = [0.5, 0, 0, 0, 0, 0, 0.01, 0] + [0, 1, 0, -1, 0, 0, 0, 0, 1]
+    body.velo = [0, 2, 0, 0, 0, 0, 0.1, 0]
+RUN(solfec, AUTO_SOLVER(), 1E-3)
+"""
+
+
+@pytest.mark.parametrize("form", ["BC-MODAL", "BC-RO"])
+def test_bodies_that_move_in_a_base_are_exported_as_points_of_them_move(good, form):
+    """Such bodies have a rotation and reduced velocities behind the nodes of their meshes; exports ended with an error."""
+    good(IN_A_BASE)
+    good(IN_A_BASE + f"VTK_EXPORT(solfec, (0, 1), 'run', subset='{form}', {ALL})")
+    run = results.open("out/modes")
+    nodes = [(x, y, z) for z in (0, 0.5, 1) for y in (0, 0.5, 1) for x in (0, 0.5, 1)]
+    items = [(form, node, kind + axis) for node in nodes for kind in "CV" for axis in "XYZ"]
+    histories = np.array(run.history(items)[1:]).reshape(len(nodes), 2, 3, -1)
+    frames = list(vtk_frames("run.vtkhdf"))
+    assert np.abs(histories[:, 0, :, 0] - nodes).max() > 0.5 and np.abs(histories[:, 1]).max() > 0.2
+    for k, (_, blocks) in enumerate(frames):
+        grid = blocks["bodies"]
+        row = [nodes.index(tuple(node)) for node in np.round(grid.points - grid.point_data["DISP"], 9).tolist()]
+        assert sorted(row) == list(range(27))
+        np.testing.assert_allclose(grid.points, histories[row, 0, :, k], atol=1e-12)
+        np.testing.assert_allclose(grid.point_data["VELO"], histories[row, 1, :, k], atol=1e-12)
+        assert grid.compute_cell_sizes()["Volume"].sum() == pytest.approx(1.0, rel=0.05)
+
+
+def test_inner_elements_have_the_volume_identifiers_that_the_input_gave_them(good):
+    """The core of a body had that of an element of its surface."""
+    good("""
+        solfec = SOLFEC('DYNAMIC', 1E-3, 'out/core')
+        solfec.verbose = 'OFF'
+        nodes, elements, surfaces = HEX([3 * x for x in (0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1)], 3, 3, 3, 5, [1] * 6).get_data()
+        outer = [max(abs(nodes[3 * n + i] - 1.5) for n in elements[k + 1 : k + 9] for i in (0, 1, 2)) > 1 for k in range(0, 270, 10)]
+        elements = list(elements)
+        elements[9::10] = [5 if each else 7 for each in outer]
+        BODY(solfec, 'FINITE_ELEMENT', MESH(nodes, elements, surfaces), BULK_MATERIAL(solfec, density=1000))
+        RUN(solfec, PENALTY_SOLVER(), 1E-3)
+        VTK_EXPORT(solfec, 0, 'run')
+        """)
+    grid = next(vtk_frames("run.vtkhdf"))[1]["bodies"]
+    core = np.abs(grid.cell_centers().points - 1.5).max(axis=1) < 0.1
+    assert core.sum() == 1 and (grid.cell_data["VID"] == np.where(core, 7, 5)).all()
+
+
 def test_xdmf_files_hold_the_same_as_the_vtkhdf_file(read):
     read(f"VTK_EXPORT(solfec, (0, 1), 'run', {ALL})\nXDMF_EXPORT(solfec, (0, 1), 'xdmf/run', {ALL})")
     for name, block in (("grids", "bodies"), ("spheres", "spheres"), ("constraints", "constraints")):

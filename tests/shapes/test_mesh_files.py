@@ -305,6 +305,37 @@ def test_file_without_elements_is_an_error(tmp_path):
         read_mesh_file(str(tmp_path / "a.vtk"))
 
 
+MSH = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$Nodes
+6
+1 0 0 0
+2 1 0 0
+3 0 1 0
+4 0 0 1
+5 1 0 1
+9 0 1 1
+$EndNodes
+$Elements
+1
+1 6 2 0 1 1 2 3 4 5 LAST
+$EndElements
+"""
+VTK = "# vtk DataFile Version 3.0\nwedge\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 6 double\n0 0 0 1 0 0 0 1 0 0 0 1 1 0 1 0 1 1\nCELLS 1 7\n6 0 1 2 3 4 LAST\nCELL_TYPES 1\n13\n"
+
+
+@pytest.mark.parametrize("name, text, whole, lost", [("a.msh", MSH, "9", "6"), ("a.vtk", VTK, "5", "-1")])
+def test_an_element_with_a_node_that_is_not_there_is_an_error(name, text, whole, lost, tmp_path):
+    """A wedge without its last node had become a pyramid in silence."""
+    path = tmp_path / name
+    path.write_text(text.replace("LAST", whole))
+    assert MESH_READ(str(path)).nnod == 6
+    path.write_text(text.replace("LAST", lost))
+    with pytest.raises(ValueError, match=rf"{name}' uses a node number out of range"):
+        MESH_READ(str(path))
+
+
 def test_faulty_elements_are_named(tmp_path):
     flat = [("tetra", np.array([TETRAHEDRON, [1, 2, 3, 4]]))]
     meshio.Mesh(POINTS, flat).write(tmp_path / "a.vtu")
