@@ -388,6 +388,9 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
         _hand_over_constraints(domain, row, heirs)
         _hand_over_loads(domain, row, heirs)
     exclude(domain, identifier, children)
+    if (domain.settings.excluded_parts[::2] == identifier).any():
+        text = f"parts of {bodies.name(identifier)} that CONTACT_EXCLUDE_OBJECTS names are parts of its fragments no more"
+        warnings.warn(text, SolfecWarning, stacklevel=2)
     fragment_contacts.hand_over(domain, row, children)
     domain.remove_bodies(np.arange(bodies.n) == row)  # before the elements of fragments are compiled, so that these need not move up
     changed = 0.0 if before is None else _correct(domain, children, before)
@@ -620,10 +623,6 @@ def exclude(domain, identifier: int, children: list[int]) -> None:
         for child in children:
             for partner in children if other == identifier else [other]:
                 domain.settings.exclude_bodies(*sorted((child, partner)))
-    if (domain.settings.excluded_parts[::2] == identifier).any():
-        warnings.warn(
-            f"parts of {domain.bodies.name(identifier)} that CONTACT_EXCLUDE_OBJECTS names are parts of its fragments no more", SolfecWarning, stacklevel=2
-        )
 
 
 def inherited_points(domain, identifier: int, points: dict[int, list]) -> list:

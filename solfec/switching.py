@@ -158,12 +158,30 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     bodies.energy[[Energy.KINETIC, Energy.INTERNAL], domain.body_row(child)] = 0.0  # they follow from the new state
     _hand_over(domain, row, child)
     fragments.exclude(domain, identifier, [child])
+    _exclude_parts(domain, identifier, child)
     domain.remove_bodies(np.arange(bodies.n) == row)
     domain.initialise()
     lost = energy - _energy(domain, child)
     domain.lives.split(identifier, [child], Cause.SWITCH, domain.time, domain.step_number, -lost)
     domain.states.update_shapes()
     return child, lost
+
+
+def _exclude_parts(domain, identifier: int, child: int) -> None:
+    """Exclude contacts of the parts of the new body that are where excluded parts of the old one were."""
+
+    def heir(body: int, number: int) -> tuple[int, int]:
+        if body != identifier:
+            return body, number
+        primitives, vertices = domain.geometry.primitives, domain.geometry.vertices.reference
+        part = int(domain.bodies.primitive_ptr[domain.body_row(identifier)]) + number
+        first = int(primitives.vertex_ptr[part])
+        listed = domain.geometry.vertex_lists.vertex[first : first + int(primitives.vertex_count[part])]
+        return child, domain.points.part_at(child, vertices[:, listed].mean(axis=1))
+
+    for one, first, two, second in domain.settings.excluded_parts.T.tolist():
+        if identifier in (one, two):
+            domain.settings.exclude_parts(heir(one, first), heir(two, second))
 
 
 @contextmanager

@@ -3,7 +3,7 @@ module manifolds
   use kinds, only: dp, i4
   use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron
   use manifold, only: manifold_work, manifold_points, reserve_manifold, find_manifold
-  use time_of_impact, only: is_fast, way_between, time_of_polyhedra, missed, beside
+  use time_of_impact, only: is_fast, furthest_ways, impact_of_polyhedra, missed, beside
   use state_tables, only: narrow_result, patch_result
   use velocity_operator, only: finite_element_kind
   use thread_work, only: pays
@@ -29,7 +29,7 @@ contains
     type(polyhedron) :: one, two
     type(manifold_work) :: work
     type(manifold_points) :: made
-    real(dp) :: centre(3), size, touching, margin, way(3), sliver, time
+    real(dp) :: centre(3), size, touching, margin, way(3), ways(3), sliver, time
     integer(i4) :: k, m, a, b, most_vertices, most_faces, most_corners
     integer :: state
 
@@ -41,7 +41,7 @@ contains
     end do
     most_corners = most_vertices  ! no face has more
     !$omp parallel if (pays(pairs, 500)) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching, &
-    !$omp   margin, way, sliver, time, state)
+    !$omp   margin, way, ways, sliver, time, state)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     call reserve_manifold(work, most_faces, most_corners)
@@ -54,17 +54,18 @@ contains
       patches%slots(k) = 1
       margin = min(tables%margin(a), tables%margin(b))
       centre = 0.5_dp*(max(tables%box(1:3,a), tables%box(1:3,b)) + min(tables%box(4:6,a), tables%box(4:6,b)))
-      way = way_between(tables, a, b, centre)
-      if (.not. is_fast(way, margin)) way = 0
-      if (any(tables%box(1:3,a) > tables%box(4:6,b) + margin + abs(way)) .or. &
-        any(tables%box(1:3,b) > tables%box(4:6,a) + margin + abs(way))) cycle
+      ways = furthest_ways(tables, a, b)
+      if (.not. is_fast(ways, margin)) ways = 0
+      if (any(tables%box(1:3,a) > tables%box(4:6,b) + margin + ways) .or. &
+        any(tables%box(1:3,b) > tables%box(4:6,a) + margin + ways)) cycle
       size = max(maxval(tables%box(4:6,a) - tables%box(1:3,a)), maxval(tables%box(4:6,b) - tables%box(1:3,b)))
       touching = max(epsilon, last_places*size)
       call gather_polyhedron(tables, a, centre, one)
       call gather_polyhedron(tables, b, centre, two)
       sliver = max(10*touching, sliver_part*margin)
-      if (any(abs(way) > 0)) then
-        call time_of_polyhedra(one, two, way, touching, size, time, state)
+      way = 0
+      if (any(ways > 0)) then
+        call impact_of_polyhedra(tables, a, b, one, two, centre, margin, touching, size, way, time, state)
         if (state == missed) cycle
         if (state == beside) time = 0
         way = time*way

@@ -4,7 +4,7 @@ module primitive_motion
   use body_state, only: bodies_and_triples
   use polyhedra, only: shape_tables
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
-  use matrix3, only: multiply, inverse
+  use matrix3, only: multiply, inverse, positive_definite
   use thread_work, only: pays
   implicit none
   private
@@ -42,6 +42,10 @@ contains
         end if
         if (step*furthest > part_of_margin*margin) then
           shapes%reach(i) = margin + 2*min(step*furthest, longest*maxval(size))
+          if (state%bodies%kind(b) == finite_element_kind) then
+            call turn_element(shapes%vertex_count(i), shapes%vertex_list(shapes%vertex_ptr(i):), shapes%vertex_node, &
+                              state%triples%velo(:,state%bodies%velo_ptr(b):), shapes%current, 0.5_dp*(box(1:3) + box(4:6)), way)
+          end if
           shapes%drift(:,:,i) = step*way
         else
           shapes%reach(i) = margin
@@ -106,5 +110,31 @@ contains
       furthest = max(furthest, v(1)**2 + v(2)**2 + v(3)**2)
     end subroutine take
   end subroutine way_of_element
+
+  !> Lets the velocity of an element vary with place as its nodes' do, by least squares; `way` is their mean before, and about
+  !> `point` then.  Parts of a shape within a mesh keep their mean.
+  pure subroutine turn_element(count, vertex, vertex_node, velo, current, point, way)
+    integer(i4), intent(in) :: count, vertex(count), vertex_node(0:*)
+    real(dp), intent(in) :: velo(3,0:*), current(3,0:*), point(3)
+    real(dp), intent(inout) :: way(3,4)
+    real(dp) :: middle(3), arm(3), change(3), moments(3,3), products(3,3)
+    integer :: k, j
+
+    if (any(vertex_node(vertex) < 0)) return
+    middle = sum(current(:,vertex), 2)/count
+    moments = 0
+    products = 0
+    do k = 1, count
+      arm = current(:,vertex(k)) - middle
+      change = velo(:,vertex_node(vertex(k))) - way(:,4)
+      do j = 1, 3
+        moments(:,j) = moments(:,j) + arm*arm(j)
+        products(:,j) = products(:,j) + change*arm(j)
+      end do
+    end do
+    if (.not. positive_definite(moments)) return
+    way(:,1:3) = matmul(products, inverse(moments))
+    way(:,4) = way(:,4) + matmul(way(:,1:3), point - middle)
+  end subroutine turn_element
 
 end module primitive_motion

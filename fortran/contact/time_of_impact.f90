@@ -9,7 +9,7 @@ module time_of_impact
   use gjk, only: closest_points
   implicit none
   private
-  public :: is_fast, way_between, advance, stays_open, time_of_polyhedra, approaching, met, missed, beside
+  public :: is_fast, way_between, furthest_ways, advance, stays_open, impact_of_polyhedra, approaching, met, missed, beside
 
   integer, parameter :: approaching = 0, met = 1, missed = 2   !< states of `advance`
   integer, parameter :: beside = 3   !< missed, and the plane between the present places is not crossed: see `stays_open`
@@ -36,6 +36,25 @@ contains
     if (.not. max(tables%reach(a) - tables%margin(a), tables%reach(b) - tables%margin(b)) > 0) return
     way = way_at(point, tables%box(:,b), tables%drift(:,:,b)) - way_at(point, tables%box(:,a), tables%drift(:,:,a))
   end function way_between
+
+  !> Bound of `way_between` over all points of both primitives, along each axis.
+  pure function furthest_ways(tables, a, b) result(ways)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: a, b
+    real(dp) :: ways(3)
+
+    ways = 0
+    if (.not. max(tables%reach(a) - tables%margin(a), tables%reach(b) - tables%margin(b)) > 0) return
+    ways = furthest_way(tables%box(:,a), tables%drift(:,:,a)) + furthest_way(tables%box(:,b), tables%drift(:,:,b))
+  end function furthest_ways
+
+  !> Bound of `way_at` over the points in a box.
+  pure function furthest_way(box, drift) result(way)
+    real(dp), intent(in) :: box(6), drift(3,4)
+    real(dp) :: way(3)
+
+    way = abs(drift(:,4)) + matmul(abs(drift(:,1:3)), 0.5_dp*(box(4:6) - box(1:3)))
+  end function furthest_way
 
   !> Motion of a primitive within a step at a point; for `drift` see `primitive_motion`.
   pure function way_at(point, box, drift) result(way)
@@ -77,11 +96,63 @@ contains
     stays_open = distance + dot_product(direction, way) >= 0
   end function stays_open
 
-  !> Finds the share of a step after which two polyhedra meet, if they do.
-  pure subroutine time_of_polyhedra(one, two, way, near, size, time, state)
+  !> Finds the motion with which two polyhedra meet within a step, if they do, and the share of the step after which they meet.
+  !>
+  !> Bodies that turn move at different speeds in different places.  The motion is that of the middle of what their boxes share;
+  !> if they do not meet so, that of the corners that cross the plane between them furthest, as an end of a plate that falls over does.
+  !>
+  !>   a, b, centre   primitives, and the point to which `one` and `two` refer
+  !>   state          `met`, `missed`, `beside`
+  pure subroutine impact_of_polyhedra(tables, a, b, one, two, centre, margin, near, size, way, time, state)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: a, b
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: centre(3), margin, near, size
+    real(dp), intent(out) :: way(3), time
+    integer, intent(out) :: state
+    real(dp) :: apart(3), unused(3), high, low, way_of_one(3), way_of_two(3), time_of_corners
+    integer :: state_of_corners
+
+    way = way_between(tables, a, b, centre)
+    if (.not. is_fast(way, margin)) way = 0
+    call time_of_polyhedra(one, two, way, near, size, time, state, apart)
+    if (state == met) return
+    call find_leader(one, centre, tables%box(:,a), tables%drift(:,:,a), apart, high, way_of_one)
+    call find_leader(two, centre, tables%box(:,b), tables%drift(:,:,b), -apart, low, way_of_two)
+    if (high + low < 0) return   ! the plane stays between them
+    way_of_two = way_of_two - way_of_one
+    if (.not. is_fast(way_of_two, margin)) return
+    call time_of_polyhedra(one, two, way_of_two, near, size, time_of_corners, state_of_corners, unused)
+    if (state_of_corners /= met) return
+    way = way_of_two
+    time = time_of_corners
+    state = met
+  end subroutine impact_of_polyhedra
+
+  !> Finds the motion of the corner that is furthest along a direction at the end of the step, and its place along it.
+  pure subroutine find_leader(body, centre, box, drift, direction, furthest, way)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: centre(3), box(6), drift(3,4), direction(3)
+    real(dp), intent(out) :: furthest, way(3)
+    real(dp) :: way_of_corner(3), place
+    integer :: k
+
+    furthest = -huge(furthest)
+    way = 0
+    do k = 1, body%vertices
+      way_of_corner = way_at(centre + body%x(k,:), box, drift)
+      place = dot_product(direction, body%x(k,:) + way_of_corner)
+      if (place <= furthest) cycle
+      furthest = place
+      way = way_of_corner
+    end do
+  end subroutine find_leader
+
+  !> Finds the share of a step after which two polyhedra meet, if they do, and the direction along which they are apart before it.
+  pure subroutine time_of_polyhedra(one, two, way, near, size, time, state, apart)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: way(3), near, size
-    real(dp), intent(out) :: time
+    real(dp), intent(out) :: time, apart(3)
     integer, intent(out) :: state
     real(dp) :: distance, p(3), q(3), direction(3)
     integer :: k
@@ -93,7 +164,10 @@ contains
       call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, time*way, direction, size, &
         distance, p, q, failed)
       if (distance > 0) direction = (q - p)/distance
-      if (k == 1) open = stays_open(distance, direction, way)
+      if (k == 1) then
+        open = stays_open(distance, direction, way)
+        apart = direction
+      end if
       call advance(distance, direction, way, near, time, state)
       if (state == approaching) cycle
       if (state == missed .and. open) state = beside

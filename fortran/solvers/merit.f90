@@ -3,7 +3,6 @@ module merit
   use kinds, only: dp, i4, i8
   use constraint_measures, only: measure
   use row_tables, only: local_tables, open_local
-  use row_velocities, only: velocities
   use table_registry, only: table_open
   implicit none
   private
@@ -14,41 +13,32 @@ contains
   !> Computes the merit g = sum P.A P/sum B.A B with A = W_aa^-1 (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.merhist), its members P.A P/Ef,
   !> and the residual: of a contact (r - P_K(r - rho F))/rho, of another row the error in its velocity condition.
   !>
-  !> Reads of rows kind, driving, contact, law, diagonal, B, speed, R and U (if `coupled`, entries and blocks instead).  Writes of rows
+  !> Reads of rows kind, driving, contact, law, diagonal, B, speed, R and U.  Writes of rows
   !> merit (members, which sum to 2 g), residual [velocity], and block of rolling rows, which take the normal reactions of their contacts.
   !>
   !>   local        handles (LocalDynamics.handles)
   !>   n            rows in use
   !>   half_step    h/2 (dynamics) or h (quasi-statics)
-  !>   coupled      1: by U = B + W R of the reactions of all rows, which need not be the column U; stored, triples: see `velocities`
   !>   g            merit; without free energy 0 if there are no errors, else 1e300
   !>   total        norm of the residuals over the norm of B (over 1 where B is zero)
   !>   status       `table_open` or `table_unknown`
   !>
   !> Rows that drive obstacles are measured by their own energy and norm of B; the larger result counts.
-  subroutine evaluate(local, n, half_step, coupled, stored, triples, g, total, status)
+  subroutine evaluate(local, n, half_step, g, total, status)
     integer(i8), intent(in) :: local(6)
-    integer(i4), intent(in) :: n, coupled, stored, triples
+    integer(i4), intent(in) :: n
     real(dp), intent(in) :: half_step
     real(dp), intent(out) :: g, total
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
-    real(dp), allocatable :: u(:,:)
 
     g = 0.0_dp
     total = 0.0_dp
     call open_local(local, loc, status)
     if (status /= table_open) return
     associate (rows => loc%rows)
-      if (coupled /= 0) then
-        allocate (u(3,0:n-1))
-        call velocities(loc, n, stored, triples, rows%R, rows%B, u)
-        call measure(n, .false., 1.0_dp, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
-                     rows%speed, rows%R, u, half_step, rows%merit, rows%residual, g, total)
-      else
-        call measure(n, .false., 1.0_dp, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
-                     rows%speed, rows%R, rows%U, half_step, rows%merit, rows%residual, g, total)
-      end if
+      call measure(n, .false., 1.0_dp, rows%kind, rows%driving, rows%contact, rows%block, rows%law, rows%diagonal, rows%B, &
+                   rows%speed, rows%R, rows%U, half_step, rows%merit, rows%residual, g, total)
     end associate
   end subroutine evaluate
 end module merit

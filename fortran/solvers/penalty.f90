@@ -18,8 +18,8 @@ contains
 
   !> Computes reactions of contacts from their own diagonal blocks; ignores coupling between contacts.
   !>
-  !> Reads of rows kind, law, diagonal, B, V and R (of the last step).  Writes of rows R [force], U = B + W_aa R of the contact alone [velocity],
-  !> lost (1 where cohesion ends for good), merit and residual (0).
+  !> Reads of rows kind, law, diagonal, B, V and R (of the last step).  Writes of rows R [force], lost (1 where cohesion ends for good), merit
+  !> and residual (0).
   !>
   !>   local         handles (LocalDynamics.handles)
   !>   contacts      number of contacts, which are the first rows
@@ -53,8 +53,8 @@ contains
         status = other_law
         return
       end if
-      call react(contacts, implicit_law /= 0, step, half_step, rows%law, rows%diagonal, rows%B, rows%V, rows%R, rows%U, rows%lost, &
-                 failed, slack)
+      call react(contacts, implicit_law /= 0, step, half_step, rows%law, rows%diagonal, rows%B, rows%V, rows%R, rows%lost, failed, &
+                 slack)
       rows%merit(0:contacts-1) = 0.0_dp
       rows%residual(0:contacts-1) = 0.0_dp
       if (failed >= 0) status = singular_block
@@ -65,12 +65,12 @@ contains
     end associate
   end subroutine penalty_contacts
 
-  !> Computes reactions and velocities (penalty_contacts); in arrays of explicit shape a contact's part is no copy.
-  subroutine react(contacts, implicit_law, step, half_step, law, diagonal, b, v, r, u, lost, failed, slack)
+  !> Computes reactions (penalty_contacts); in arrays of explicit shape a contact's part is no copy.
+  subroutine react(contacts, implicit_law, step, half_step, law, diagonal, b, v, r, lost, failed, slack)
     integer(i4), intent(in) :: contacts
     logical, intent(in) :: implicit_law
     real(dp), intent(in) :: step, half_step, law(8,0:*), diagonal(3,3,0:*), b(3,0:*), v(3,0:*)
-    real(dp), intent(inout) :: r(3,0:*), u(3,0:*)
+    real(dp), intent(inout) :: r(3,0:*)
     integer(i4), intent(inout) :: lost(0:*), failed, slack
     logical :: broken, regular
     integer(i4) :: a, first
@@ -81,14 +81,12 @@ contains
       lost(a) = 0
       if (half_step < step .and. law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then
         r(:,a) = 0.0_dp   ! spring and dashpot act in contact only; a step of quasi-statics may close the gap
-        u(:,a) = b(:,a)
         cycle
       end if
       if (abs(law(l_spring,a)) + abs(law(l_dashpot,a)) == 0.0_dp) first = min(first, a)
       call penalty_block(implicit_law, diagonal(:,:,a), law(:,a), law(l_cohesion,a) > 0.0_dp, step, half_step, b(:,a), v(3,a), &
                          r(:,a), broken, regular)
       lost(a) = merge(1, 0, broken)
-      u(:,a) = b(:,a) + matmul(diagonal(:,:,a), r(:,a))
       if (.not. regular) failed = max(failed, a)
     end do
     !$omp end parallel do

@@ -328,9 +328,9 @@ def _surfaces_excluded(geometry, settings: Settings, one: np.ndarray, two: np.nd
 
 def _between_excluded(settings: Settings, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return which pairs of surface identifiers are excluded."""
-    pair = np.minimum(first, second) << 32 | np.maximum(first, second)
+    pair = (np.minimum(first, second) << 32) + np.maximum(first, second)  # identifiers may be negative: | would mix both
     excluded = settings.excluded_surfaces.astype(np.int64)
-    excluded = excluded[0] << 32 | excluded[1]  # sorted
+    excluded = (excluded[0] << 32) + excluded[1]  # sorted
     found = excluded[np.minimum(np.searchsorted(excluded, pair), excluded.size - 1)] == pair
     return found & (first != SEVERAL) & (second != SEVERAL)
 

@@ -505,7 +505,6 @@ class PartPenalty(PartSweeps):
         """Compute reactions and velocities of contacts, then those of the user's constraints with the contacts' reactions held."""
         contacts = local.contacts
         report = self.given.solve_contacts(local)
-        velocities = local.rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
         self._regard_all(local)
         self._find_rows(local)
         self._leave_to_others(local)
@@ -517,7 +516,6 @@ class PartPenalty(PartSweeps):
             self._gather(local)
             _, report.residual = self._measured(local, noting=False)
         local.rows.merit[: local.n] = 0.0
-        local.rows.U[:, :contacts] = velocities
         return report
 
 

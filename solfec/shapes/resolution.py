@@ -14,10 +14,11 @@ from .mesh import Mesh
 from .sphere import Sphere
 
 DIGITS = 16  # least number of spacings of floating-point numbers in the geometric epsilon
+SMALLEST = 100  # least size of a body, in geometric epsilons
 
 
 def check_resolution(shapes: list, epsilon: float) -> None:
-    """Raise ValueError for coordinates whose triple products overflow; warn when epsilon is not larger than round-off.
+    """Raise ValueError for coordinates whose triple products overflow; warn when epsilon is not larger than round-off, or nearly as large as the body.
 
     Parameters
     ----------
@@ -26,7 +27,9 @@ def check_resolution(shapes: list, epsilon: float) -> None:
     epsilon : float
         Geometric epsilon, in units of length.
     """
-    largest = max(map(_largest, shapes), default=0.0)
+    boxes = list(map(_box, shapes))
+    low, high = (np.array([box[k] for box in boxes]).reshape(-1, 3) for k in (0, 1))
+    largest = max(float(np.abs(low).max(initial=0.0)), float(np.abs(high).max(initial=0.0)))
     if not largest <= LARGEST:
         raise ValueError(f"coordinates of the shape reach {largest:g}; they must not exceed {LARGEST:g}")
     if DIGITS * math.ulp(largest) > epsilon:
@@ -36,13 +39,23 @@ def check_resolution(shapes: list, epsilon: float) -> None:
             SolfecWarning,
             stacklevel=3,
         )
+    size = float((high.max(axis=0) - low.min(axis=0)).max()) if boxes else 0.0
+    if 0.0 < size < SMALLEST * epsilon:
+        warnings.warn(
+            f"the shape is {size:.2g} long: too small for the geometric epsilon {epsilon:g}, within which bodies touch; they may float beside "
+            "each other or fall through each other; lower GEOMETRIC_EPSILON, before the bodies",
+            SolfecWarning,
+            stacklevel=3,
+        )
 
 
-def _largest(shape) -> float:
-    """Return the larger of a shape's largest coordinate magnitude and its size."""
+def _box(shape) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and largest coordinates of a shape, of an ellipsoid those of the sphere about it."""
     if isinstance(shape, Convex):
-        return max([float(np.abs(p.vertices).max()) for p in shape.polyhedra])
-    if isinstance(shape, Mesh):
-        return float(np.abs(shape.nodes).max())
-    radius = shape.radius if isinstance(shape, Sphere) else float(shape.radii.max())
-    return max(map(abs, shape.centre.tolist())) + radius
+        points = np.concatenate([p.vertices for p in shape.polyhedra])
+    elif isinstance(shape, Mesh):
+        points = shape.nodes
+    else:
+        radius = shape.radius if isinstance(shape, Sphere) else float(shape.radii.max())
+        return shape.centre - radius, shape.centre + radius
+    return points.min(axis=0), points.max(axis=0)

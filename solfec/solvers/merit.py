@@ -11,15 +11,13 @@ from .local_dynamics import NO_ROWS, LocalDynamics
 _evaluate = _kernels.merit.evaluate
 
 
-def evaluate(local: LocalDynamics, coupled: bool = False) -> tuple[float, float]:
+def evaluate(local: LocalDynamics) -> tuple[float, float]:
     """Compute merit and residual of the reactions and velocities in `local.rows`, and write those of each row there.
 
     Parameters
     ----------
     local : LocalDynamics
         Solved rows.
-    coupled : bool
-        Take velocities U = B + W R of the reactions of all rows instead of `local.rows.U`.
 
     Returns
     -------
@@ -35,7 +33,7 @@ def evaluate(local: LocalDynamics, coupled: bool = False) -> tuple[float, float]
     Neither measure covers the law of SPRING_DASHPOT contacts; they count as satisfied.  A reaction of an open contact is
     an error in both.  Springs with Python functions count in the residual only, with the error of their last visit.
     """
-    merit, residual, status = _evaluate(local.handles, local.n, local.half_step, coupled, local.stored, local.bodies.triples.n)
+    merit, residual, status = _evaluate(local.handles, local.n, local.half_step)
     if status:
         opened(status)
     if local.held is not NO_ROWS:

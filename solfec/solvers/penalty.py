@@ -47,16 +47,16 @@ class PenaltySolver(ConstraintSolver):
         SolfecError
             A contact's tangential block is singular, or it follows a law of its own.
         """
-        rows, contacts, report = local.rows, local.contacts, self.solve_contacts(local)
-        if local.n == contacts and report.residual == 0.0:
-            return report
+        contacts, report = local.contacts, self.solve_contacts(local)
         if local.n > contacts:
-            contact_velocities = rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
             report = self.bilateral.sweep(local, contacts, False)
-            rows.U[:, :contacts] = contact_velocities
             report.solver, report.merit = "PENALTY", 0.0
-        _, report.residual = merit.evaluate(local, coupled=True)
-        rows.merit[: local.n] = 0.0
+        else:
+            local.velocities(local.rows.U)
+            if report.residual == 0.0:
+                return report
+        _, report.residual = merit.evaluate(local)
+        local.rows.merit[: local.n] = 0.0
         return report
 
     def told(self) -> str:
@@ -65,7 +65,7 @@ class PenaltySolver(ConstraintSolver):
         return found and f"PENALTY_SOLVER: contacts whose SURFACE_MATERIAL has neither `spring` nor `dashpot` carry nothing; the first: {found}"
 
     def solve_contacts(self, local: LocalDynamics) -> SolverReport:
-        """Compute reactions and velocities of the contacts alone.
+        """Compute the reactions of the contacts alone.
 
         The residual of the report is that in the laws which other solvers solve: 0 if such contacts have none, else not a number, since it is not known yet.
         """

@@ -61,8 +61,6 @@ def hold(local: LocalDynamics, report: SolverReport) -> float:
     row = contacts + np.flatnonzero(whole | normal)
     component = np.repeat(row, 3) * 3 + np.tile([0, 1, 2], len(row))
     component = component[np.repeat(whole[row - contacts], 3) | (component % 3 == 2)]
-    penalty = report.solver == "PENALTY"  # its contacts have velocities from their own reactions alone
-    apart = rows.U[:, :contacts].copy() if penalty else None
     asked = (rows.B - rows.free).T.reshape(-1)[component]
     scale = max(np.linalg.norm(rows.B[:, :n]), np.linalg.norm(asked), local.asked)  # bodies without loads have no free velocities
     before = unmet(local, component)
@@ -72,8 +70,6 @@ def hold(local: LocalDynamics, report: SolverReport) -> float:
         report.merit, report.residual = merit.evaluate(local)
     if report.status != "OK" and n == len(row) and left <= LINEAR * scale:
         report.status, report.failed_row, report.cause = "OK", -1, ""
-    if penalty:
-        rows.U[:, :contacts] = apart
     return float(left / scale) if left and scale else 0.0  # where nothing is asked, nothing contradicts it
 
 

@@ -73,3 +73,15 @@ def test_an_exclusion_that_is_made_in_a_run_lets_bodies_fall_and_leaves_others_a
     domain.settings.exclude_surfaces(1, 3)
     heights = [height_after(domain, ball, time) for ball, time in zip(balls, (0.18, 0.0), strict=True)]
     assert np.allclose(heights, (0.22 - 0.5 * 10 * 0.2**2, 0.2), atol=1e-3)
+
+
+@pytest.mark.parametrize("surface", [-9, -5, -3, 2])
+def test_pairs_of_negative_identifiers_are_told_apart(surface):
+    # a floor of surface -9 let bodies of surface -3 fall where -5 and -3 exclude each other, and carried those it excludes
+    domain = falling()
+    floor(domain, -9)
+    ball = domain.insert_body(BodyKind.RIGID, [sphere.Sphere((0.5, 0.5, 0.2), 0.2, 1, surface)], BULK)
+    for pair in ((-5, -3), (-9, -5), (-7, 2), (2, -3)):
+        domain.settings.exclude_surfaces(*pair)
+    fallen = 0.5 * 10 * 0.05**2 if surface == -5 else 0.0
+    assert height_after(domain, ball, 0.05) == pytest.approx(0.2 - fallen, abs=1e-6)

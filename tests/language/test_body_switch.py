@@ -237,3 +237,18 @@ def test_bodies_that_cannot_be_switched_stay_as_they_are():
         s.BODY_SWITCH(soft, "RIGID")
     assert [body.kind for body in (rigid, ground, heavy, soft)] == ["RIGID", "OBSTACLE", "RIGID", "PSEUDO_RIGID"]
     assert s.BODY(solfec, "RIGID", s.HULL(CUBE, 1, 1), matter).id == 5
+
+
+@pytest.mark.parametrize("kind", ["PSEUDO_RIGID", "FINITE_ELEMENT"])
+def test_parts_that_are_excluded_from_contact_stay_so(kind):
+    solfec, matter = model()
+    s.GRAVITY(solfec, (0, 0, -10))
+    floor = s.BODY(solfec, "OBSTACLE", s.TRANSLATE(s.SCALE(s.HULL(CUBE, 1, 1), (4, 4, 1)), (-1, -1, -1)), matter)
+    block = s.BODY(solfec, "RIGID", s.HEX(CUBE, 2, 2, 2, 1, [1] * 6), matter)
+    for x in (0.25, 0.75):
+        for y in (0.25, 0.75):
+            s.CONTACT_EXCLUDE_OBJECTS(block, (x, y, 0.25), floor, (0, 0, -0.5))
+    s.BODY_SWITCH(block, kind)
+    block.scheme = "DEF_LIM"
+    s.RUN(solfec, s.AUTO_SOLVER(1e-8), 0.01)
+    assert s.VELOCITY(block, (0.5, 0.5, 0.5))[2] == pytest.approx(-0.1, rel=1e-6)

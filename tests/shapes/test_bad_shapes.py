@@ -131,6 +131,15 @@ def test_bodies_warn_where_geometric_epsilon_drowns_in_round_off(body):
         body(TRANSLATE(HULL(UNIT_CORNERS, 1, 1), (1e6, 0, 0)))
 
 
+@pytest.mark.parametrize(("size", "warned"), [(9e-5, True), (1.1e-4, False)])
+def test_a_body_nearly_as_small_as_epsilon_draws_a_warning(body, size, warned):
+    # grains of three epsilons fell through floors in silence
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        body(SPHERE((5, 0, 0), size / 2, 1, 1))
+    assert ["the shape is 9e-05 long: too small" in str(warning.message) for warning in caught] == [True] * warned
+
+
 def test_bodies_warn_of_elements_made_concave_by_moving_a_node(body):
     with pytest.warns(SolfecWarning, match="element 0 of a MESH is concave at node 6"):
         body(block(6, (0.3, 0.3, 0.3)))

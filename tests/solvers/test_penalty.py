@@ -19,10 +19,27 @@ def test_reactions_and_velocities_equal_those_of_solfec(name):
     np.testing.assert_allclose(
         local.rows.R[:, :n].T, data["R_PENALTY"], atol=1e-12 * np.abs(data["R_PENALTY"]).max()
     )
-    # separating contacts: Solfec-1.0 leaves U = 0 instead of the free velocity
+    # U of Solfec-1.0 is that of the contact's own reaction alone, and 0 where contacts separate
     pressed = np.abs(data["R_PENALTY"]).sum(1) > 0
-    np.testing.assert_allclose(local.rows.U[:, :n].T[pressed], data["U_PENALTY"][pressed], atol=1e-12)
-    np.testing.assert_array_equal(local.rows.U[:, :n].T[~pressed], local.rows.B[:, :n].T[~pressed])
+    alone = local.rows.B[:, :n].T + np.einsum("ija,ja->ai", local.rows.diagonal[..., :n], local.rows.R[:, :n])
+    np.testing.assert_allclose(alone[pressed], data["U_PENALTY"][pressed], atol=1e-12)
+    coupled = local.rows.B[:, :n].T.reshape(-1) + local.matrix() @ local.rows.R[:, :n].T.reshape(-1)
+    np.testing.assert_allclose(local.rows.U[:, :n].T.reshape(-1), coupled, rtol=0, atol=1e-12 * np.abs(coupled).max())
+
+
+@pytest.mark.parametrize("variant", ["IMPLICIT", "EXPLICIT"])
+def test_velocities_and_works_of_contacts_of_one_body_are_those_of_its_motion(variant):
+    # works were those of each contact alone, and ENERGY of contacts was off by half of the energy of bodies on several points
+    scene = Scene(0.01)
+    material = scene.material(spring=1e3, friction=0.3)
+    ball, floor = scene.body(velocity=(0.5, 0, -1.0)), scene.obstacle()
+    rows = [scene.contact(ball, floor, material=material, gap=-gap) for gap in (0.05, 0.03, 0.01)]
+    energy = 0.5 * (scene.linear[:, ball] ** 2).sum()
+    works = scene.advance(PenaltySolver(variant))
+    assert sum(works) == pytest.approx(0.5 * (scene.linear[:, ball] ** 2).sum() - energy, rel=1e-12)
+    for row in rows:
+        base = scene.constraints.base[..., row]
+        np.testing.assert_allclose(scene.constraints.U[:, row], base.T @ scene.linear[:, ball], atol=1e-12)
 
 
 def test_contacts_pass_their_reactions_on_to_the_users_constraints():
