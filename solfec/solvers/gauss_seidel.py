@@ -15,6 +15,7 @@ from ..tables import TABLE_UNKNOWN, Record, opened
 from . import diagnosis, merit, parameters
 from .constraint_solver import ConstraintSolver
 from .local_dynamics import NO_ROWS, LocalDynamics
+from .other_processes import NO_OTHERS
 from .report import STATUS, SolverReport
 from .spring_functions import SpringFunctions
 
@@ -227,7 +228,7 @@ class GaussSeidelSolver(ConstraintSolver):
     def conclude(self, local: LocalDynamics) -> SolverReport:
         """Compute velocities, the end of cohesion, merit and residual from the reactions of another solver in `local.rows`."""
         report = self._iterate(local, 0, True, 0, 0)  # no sweep
-        if local.held is not NO_ROWS:
+        if local.held is not NO_ROWS and local.others is NO_OTHERS:  # several processes measure together afterwards, whoever has springs of functions
             report.merit, report.residual = merit.evaluate(local)
         return report
 
