@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..kinds import BodyKind
+from ..solvers.assembly import may_wait
 from .colours import colour
 from .communicator import Alone
 from .machine import Machine
@@ -98,7 +99,9 @@ def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
     whole = width + 3 * NUMBER * part.spans["conf"][1] + NUMBER * sum(len(getattr(bodies, name)) for name in CARRIED)
     _, states = _messages(owner[body], holder, np.zeros(body.size, int), whole[body], size)
     own = np.bincount(owner[rows], minlength=size)
-    return Shares(own, held, swept, neighbours, messages, sent, (GATHERED + 1) * neighbours, GATHERED * gathered + states, colours)
+    struck = NUMBER * np.bincount(owner[body], minlength=size) if may_wait(model.surface_materials, model.dynamic) else 0
+    beside = (GATHERED + 1 + int(np.any(struck))) * neighbours
+    return Shares(own, held, swept, neighbours, messages, sent, beside, GATHERED * gathered + states + struck, colours)
 
 
 def _messages(sender: np.ndarray, receiver: np.ndarray, turn: np.ndarray, size: np.ndarray, processes: int) -> tuple[np.ndarray, np.ndarray]:
