@@ -291,7 +291,7 @@ def test_processes_that_go_different_ways_are_told(tmp_path):
 
 
 def test_a_loop_over_steps_that_one_process_leaves_is_told(tmp_path):
-    """Others took what it sends at the end of a run for what they send within one, and told of types of Python."""
+    """The message names the time at which it was left, and no types of Python."""
     loop = "for time in solfec.steps (solver, 0.02):\n  if time > 0.009 and RANK () == 1: break\n"
     _, errors = run(2, tmp_path, HEAP + loop, status=1)
     assert "SOLFEC.steps: another process has left the loop over steps at time 0.01; all must leave it in the same step" in errors
