@@ -483,6 +483,10 @@ class Simulation:
                     yield domain.time
                 except GeneratorExit:
                     running, interruption.closed = False, True
+                if every_step and communicator.parted(self._world, interruption.closed):
+                    if interruption.closed:  # the others tell
+                        return
+                    raise SolfecError(f"SOLFEC.steps: another process has left the loop over steps at time {domain.time:g}; all must leave it in the same step")
                 if every_step and running:
                     course.take()
             if written != domain.step_number:

@@ -159,7 +159,6 @@ class Spread(Divided):
         whole.deleted_bodies = deleted + gone.size
         self.part.drop(gone)
         self._solver = self._solver_of_parts()
-        self._note()
 
     # --- what the input and results get ----------------------------------------------------------------------
 
@@ -175,8 +174,12 @@ class Spread(Divided):
         return None
 
     def show(self) -> None:
-        """Bring shapes up to date, for functions of the user, which see what this process has."""
+        """Bring shapes up to date, for functions of the user, which see what this process has, and note what they must not change.
+
+        Steps change it: bodies go to other processes and leave the scene, constraints break.
+        """
         self.whole.states.update_shapes()
+        self._note()
 
     def take(self) -> None:
         """Refuse changes by functions of the user."""
@@ -186,7 +189,6 @@ class Spread(Divided):
         """End the course; the model stays as it is spread."""
         self.show()
         self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
-        self._note()
         found = self.world.gathered((end_notes.found(self.whole), copy.copy(self.whole.swallowed)))
         self.notes = end_notes.joined(notes for notes, _ in found)
         self.whole.swallowed = next((one for _, one in found if one.steps), self.whole.swallowed)

@@ -21,7 +21,7 @@ module local_dynamics
   use row_order, only: attach, acts_on
   use rigid_contacts, only: lanes, find_rigid_contacts, assemble_rigid_contacts, add_rigid_reaction
   use turning_contacts, only: gap_acceleration
-  use contact_rows, only: bounces, is_struck, waits_for_impact
+  use contact_rows, only: bounces
   use thread_work, only: pays
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
@@ -376,8 +376,6 @@ contains
       call assemble_law(dynamic, step, epsilon, state%con, mat, loc, a)
     end do
     !$omp end parallel do
-    if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) &
-      call leave_to_next_step(n, state, mat, loc, epsilon, step)
     asked = velocity_of_drives(n, merge(0.5_dp, 1.0_dp, dynamic /= 0)*step, loc)
     do a = 0, n - 1
       loc%rows%patch(a) = a
@@ -440,48 +438,6 @@ contains
       answer = con%master_primitive(i) == con%master_primitive(before) .and. con%slave_primitive(i) == con%slave_primitive(before)
     end associate
   end function continues_patch
-
-  !> Opens gap-aware contacts that do not close in this step and whose bodies another contact strikes in it.
-  subroutine leave_to_next_step(n, state, mat, loc, epsilon, step)
-    integer(i4), intent(in) :: n
-    type(constrained_bodies), intent(in) :: state
-    type(surface_material_table), intent(in) :: mat
-    type(local_tables), intent(in) :: loc
-    real(dp), intent(in) :: epsilon, step
-    logical :: struck(0:size(state%bodies%kind)-1)
-    integer(i4) :: a, i
-
-    struck = .false.
-    do a = 0, n - 1
-      i = loc%rows%order(a)
-      if (.not. rebounds(state%con, mat, loc, a)) cycle
-      if (.not. is_struck(epsilon, step, state%con%gap(i), mat%restitution(state%con%material(i)), loc%rows%V(3,a))) cycle
-      struck(state%con%master(i)) = state%bodies%kind(state%con%master(i)) /= obstacle_kind
-      struck(state%con%slave(i)) = state%bodies%kind(state%con%slave(i)) /= obstacle_kind
-    end do
-    do a = 0, n - 1
-      i = loc%rows%order(a)
-      if (.not. rebounds(state%con, mat, loc, a)) cycle
-      if (.not. (struck(state%con%master(i)) .or. struck(state%con%slave(i)))) cycle
-      if (.not. waits_for_impact(epsilon, step, state%con%gap(i), mat%restitution(state%con%material(i)), loc%rows%V(3,a))) cycle
-      loc%rows%kind(a) = open_row
-      loc%rows%R(:,a) = 0.0_dp
-      loc%rows%free(:,a) = loc%rows%B(:,a)
-    end do
-  end subroutine leave_to_next_step
-
-  !> Whether row a is a gap-aware contact without cohesion.
-  pure logical function rebounds(con, mat, loc, a)
-    type(constraint_table), intent(in) :: con
-    type(surface_material_table), intent(in) :: mat
-    type(local_tables), intent(in) :: loc
-    integer(i4), intent(in) :: a
-
-    rebounds = loc%rows%kind(a) == contact_row
-    associate (i => loc%rows%order(a))
-      if (rebounds) rebounds = mat%gap_aware(con%material(i)) > 0.0_dp .and. .not. con%cohesion(i) > 0.0_dp
-    end associate
-  end function rebounds
 
   !> Assembles the law of row a.
   subroutine assemble_law(dynamic, step, epsilon, con, mat, loc, a)

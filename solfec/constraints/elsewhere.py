@@ -47,6 +47,10 @@ class Elsewhere:
         """Return marks (n,) of bodies, with those that other processes have set."""
         return bodies
 
+    def struck(self, bodies: np.ndarray) -> np.ndarray:
+        """Return marks (n,) of moving bodies that contacts strike, also those of other processes."""
+        return bodies
+
     def known(self, local) -> np.ndarray:
         """Return 1 for each row of local dynamics whose reaction is that of this step, else 0; nothing: all are."""
         return ALL_ROWS

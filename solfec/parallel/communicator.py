@@ -340,6 +340,14 @@ def _ordered(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), np.inf, values)
 
 
+def parted(world, left: bool) -> bool:
+    """Whether some processes, but not all, have left a loop that they make together; `left`: whether this one has."""
+    if world.size == 1:
+        return False
+    leave, stay = world.largest(np.array([float(left), float(not left)]))
+    return bool(leave > 0.0 and stay > 0.0)
+
+
 @cache
 def _functions_of_mpi() -> tuple[int, int] | None:
     """Return the addresses of MPI_Startall and MPI_Testall in the library that mpi4py uses, or None."""

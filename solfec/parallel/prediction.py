@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..kinds import BodyKind
+from ..solvers.assembly import may_wait
 from ..tables import ranges
 from .colours import colour
 from .communicator import Alone
@@ -94,7 +95,9 @@ def shares(model, owner: np.ndarray, reach: float, size: int) -> Shares:
     whole = width + 3 * NUMBER * part.spans["conf"][1] + NUMBER * sum(len(getattr(bodies, name)) for name in CARRIED)
     _, states = _messages(owner[body], holder, np.zeros(body.size, int), whole[body], size)
     own = np.bincount(owner[rows], minlength=size)
-    return Shares(own, held, swept, neighbours, messages, sent, (GATHERED + 1) * neighbours, GATHERED * gathered + states, colours)
+    struck = NUMBER * np.bincount(owner[body], minlength=size) if may_wait(model.surface_materials, model.dynamic) else 0
+    beside = (GATHERED + 1 + int(np.any(struck))) * neighbours
+    return Shares(own, held, swept, neighbours, messages, sent, beside, GATHERED * gathered + states + struck, colours)
 
 
 def _sent_after_colours(ends: np.ndarray, colours: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -33,6 +33,8 @@ class SharedCompliance:
     def __init__(self, part: Part):
         self._part, self.arrangement = part, part.arrangement
         self._solved = solved_by_owners(part.model.bodies)
+        kind, scheme = part.model.bodies.view("kind"), part.model.bodies.view("scheme")
+        self._everywhere = (kind > BodyKind.RIGID) & (scheme == Scheme.DEF_LIM) & ~self._solved  # all that hold these bodies solve with their matrices
         first, width = part.spans["velo"]
         plans = ({rank: rows[self._solved[rows]] for rank, rows in plan.items()} for plan in (part.sent, part.received))
         self._triples = tuple({rank: ranges(first[rows], width[rows]) for rank, rows in plan.items() if rows.size} for plan in plans)
@@ -71,8 +73,8 @@ class SharedCompliance:
         diagonal, block = local.rows.diagonal, local.blocks.block
         listed = np.flatnonzero((ends >= 0).all(axis=0) & (mine[0] != mine[1]))
         theirs = mine[0, listed].astype(int)  # place of the other process's body among the two
-        owner = self._part.model.bodies.owner[ends[theirs, listed]]
-        gives, gets = self._solved[ends[1 - theirs, listed]], self._solved[ends[theirs, listed]]
+        owner, own = self._part.model.bodies.owner[ends[theirs, listed]], ends[1 - theirs, listed]
+        gives, gets = self._solved[own], self._solved[ends[theirs, listed]]
         at, number = blocks_of_pairs(local, listed, ends)
         out, into, places = {}, {}, {}
         for rank in np.unique(owner).tolist():
@@ -84,6 +86,9 @@ class SharedCompliance:
             out[rank] = np.concatenate([diagonal[..., rows] - explicit[..., rows], block[..., others]], axis=2).T.copy()
         into = {rank: np.empty((len(rows) + len(others), 3, 3)) for rank, (rows, others) in places.items()}
         self._part.world.exchange(out, into)
+        twice = self._everywhere[own]  # others have added these parts, too
+        rows, others = listed[gets & twice], at[(gets & twice)[number]]
+        diagonal[..., rows], block[..., others] = explicit[..., rows], 0.0
         for rank, (rows, others) in places.items():
             diagonal[..., rows] += into[rank][: len(rows)].T
             block[..., others] += into[rank][len(rows) :].T

@@ -75,11 +75,20 @@ class SharedJoints(Elsewhere):
 
     def spread(self, bodies: np.ndarray) -> np.ndarray:
         """Return marks (n,) of bodies: of copies those of their owners, of obstacles those of any process."""
-        part, marks = self.part, np.array([bodies], float)
-        part.copy(marks, np.arange(len(bodies)), np.ones(len(bodies), int))
+        part, marks = self.part, self._of_owners(bodies)
         still = part.model.bodies.view("kind") == BodyKind.OBSTACLE  # all processes have the same obstacles
         if still.any():
-            marks[0, still] = part.world.largest(bodies[still].astype(float))
+            marks[still] = part.world.largest(bodies[still].astype(float)).astype(bodies.dtype)
+        return marks
+
+    def struck(self, bodies: np.ndarray) -> np.ndarray:
+        """Return marks (n,) of struck bodies: of copies those of their owners, who have all of their contacts."""
+        return self._of_owners(bodies)
+
+    def _of_owners(self, bodies: np.ndarray) -> np.ndarray:
+        """Return marks (n,) of bodies, with those of the owners for copies."""
+        marks = np.array([bodies], float)
+        self.part.copy(marks, np.arange(len(bodies)), np.ones(len(bodies), int))
         return marks[0].astype(bodies.dtype)
 
     def known(self, local) -> np.ndarray:

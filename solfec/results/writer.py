@@ -337,7 +337,7 @@ class ResultsWriter:
             self._factor = file["frames/factors"][self._factor_first : self._factor_first + last["factor_nodes"]].T
         definitions = file["model/bodies"][...]
         self._last_id = int(definitions["id"].max(initial=0))
-        self._deleted = -1  # set from the domain at the first frame
+        self._deleted = int(steps["deleted"].sum())
         Checks(self.file).within("frames/body_lists: definition", self._list["definition"], 0, len(definitions))
         self._defined = definitions[self._list["definition"]]
         self._defined_bytes = [np.moveaxis(self._defined[name], 0, -1).T.tobytes() for name in layout.DEFINITION_COLUMNS]
@@ -371,8 +371,6 @@ class ResultsWriter:
         self._store_tensions(domain)
         self._store_settings(domain, run)
         row["settings"] = self._settings_row
-        if self._deleted < 0:
-            self._deleted = domain.deleted_bodies
         row["born"] = born if self.frames else 0
         row["deleted"] = domain.deleted_bodies - self._deleted
         self._deleted = domain.deleted_bodies

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import _kernels
 from ..errors import SolfecError
+from ..tables import opened
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
 #: Under form -2, W is stored if it has at most FULL_ROWS blocks per row, or at most SMALL_MATRIX blocks in all.
 FULL_ROWS, SMALL_MATRIX = 300.0, 1e6
+NO_MARKS = np.zeros(0, np.int32)
 ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # statuses of kernels that lack memory
 
 _assemble_rows = _kernels.local_dynamics.assemble_rows
 _assemble_laws = _kernels.local_dynamics.assemble_laws
+_mark_struck_bodies = _kernels.waiting_contacts.mark_struck_bodies
+_leave_to_next_step = _kernels.waiting_contacts.leave_to_next_step
 _assemble_matrix = _kernels.coupling_blocks.assemble_matrix
 _assemble_springs = _kernels.spring_rows.assemble_springs
 _apply_reactions = _kernels.local_dynamics.apply_reactions
@@ -74,6 +80,27 @@ def assemble_laws(local) -> None:
     )  # fmt: skip
     if failed >= 0 or status:
         _fail(local, failed, status)
+
+
+def may_wait(materials, dynamic: bool) -> bool:
+    """Whether some material has gap-aware contacts with restitution, which wait for the next step if their bodies are struck."""
+    return dynamic and bool(((materials.view("restitution") > 0.0) & (materials.view("gap_aware") > 0.0)).any())
+
+
+def struck_bodies(local) -> np.ndarray:
+    """Return marks of the bodies that gap-aware contacts with restitution strike in this step, from the laws of rows; empty if no material has such contacts."""
+    materials = local.materials
+    if not may_wait(materials, local.dynamic):
+        return NO_MARKS
+    struck = np.zeros(local.bodies.n, np.int32)
+    opened(_mark_struck_bodies(local.bodies.handles, local.constraints.handle, materials.handle, local.handles, local.n, local.epsilon, local.step, struck))
+    return struck
+
+
+def leave_to_next_step(local, struck: np.ndarray) -> None:
+    """Open gap-aware contacts that do not close in this step, and one of whose bodies is struck in it."""
+    tables = local.bodies.handles, local.constraints.handle, local.materials.handle, local.handles
+    opened(_leave_to_next_step(*tables, local.n, local.epsilon, local.step, struck))
 
 
 def assemble_blocks(local, laying_out: bool, adding: bool) -> None:

@@ -22,7 +22,7 @@ from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterial
 from ..errors import SolfecError
 from ..kinds import DRIVES, BodyKind, RowKind, SurfaceModel
 from ..tables import Table, handles_of, opened
-from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
+from .assembly import NO_MARKS, apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs, leave_to_next_step, struck_bodies
 from .implicit_rows import SliceRoom, rows_of
 from .other_processes import NO_OTHERS, NoOthers
 
@@ -193,7 +193,7 @@ class LocalDynamics:
         self._prepared_for = None
         self.implicit = np.zeros(0, np.int32)
         self._implicit_rows, self._listed, self._slices = [], None, SliceRoom()
-        self.held = NO_ROWS
+        self.held, self._struck = NO_ROWS, NO_MARKS
         self.unmet = np.zeros(0)
         self.colour_ptr = np.zeros(MOST_COLOURS + 1, np.int32)
         self.step = 0.0
@@ -248,7 +248,7 @@ class LocalDynamics:
             Order of contacts: 'ON', by colours, which threads sweep in parallel; 'OFF', by keys; 'AUTO', by
             colours above `COLOURED_FROM` rows.
         elsewhere : Elsewhere
-            Adds what implicit bodies of other processes contribute to W.
+            Adds what implicit bodies of other processes contribute to W, and tells which bodies contacts of other processes strike.
 
         Raises
         ------
@@ -268,7 +268,12 @@ class LocalDynamics:
         assemble_rows(self)
         if self.coupled or not elsewhere.has_nothing:
             self._add_implicit_rows(elsewhere)
+        self._struck = NO_MARKS
         self.make_laws()
+        self._struck = struck_bodies(self)
+        if self._struck.size:
+            self._struck = elsewhere.struck(self._struck)
+            leave_to_next_step(self, self._struck)
         if self.stored:
             assemble_blocks(self, laying_out=not self.coupled, adding=True)
 
@@ -283,6 +288,8 @@ class LocalDynamics:
     def make_laws(self) -> None:
         """Make the laws of all rows, from the diagonal blocks of W."""
         assemble_laws(self)
+        if self._struck.size:  # laws are made again
+            leave_to_next_step(self, self._struck)
         self.regard(self.asked)
         users = self.constraints.user_count
         if users and np.count_nonzero(self.constraints.kind[:users] == SPRING):

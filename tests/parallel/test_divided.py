@@ -13,7 +13,7 @@ sys.path.append(str(ROOT / "benchmarks"))  # behind this folder, which has a mod
 
 import models  # noqa: E402
 
-from solfec import BODY, BULK_MATERIAL, CONTACT_SPARSIFY, GRAVITY, HULL, INITIAL_VELOCITY, SOLFEC, divided  # noqa: E402
+from solfec import BODY, BULK_MATERIAL, CONTACT_SPARSIFY, GRAVITY, HULL, INITIAL_VELOCITY, SOLFEC, SPHERE, SURFACE_MATERIAL, divided  # noqa: E402
 from solfec.divided import Divided  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kinds import BodyKind  # noqa: E402
@@ -188,3 +188,16 @@ def test_partitions_balance_weights_and_leave_no_leaf_empty():
     assert np.bincount(Partition(same, np.arange(5), np.ones(5), 4).leaf_of(same, np.arange(5)), minlength=4).tolist() in ([1, 1, 1, 2], [1, 2, 1, 1], [2, 1, 1, 1], [1, 1, 2, 1])
     assert set(Partition(points[:, :2], ids[:2], weights[:2], 5).leaf_of(points[:, :2], ids[:2])) <= set(range(5))
     assert len(Partition(points[:, :0], ids[:0], weights[:0], 3).leaf_of(points[:, :0], ids[:0])) == 0
+
+
+@pytest.mark.parametrize("size", [3, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 5))])
+def test_contacts_wait_for_impacts_that_other_processes_know(size):
+    """A contact is open in a step in which another one strikes a body of it, also where its process does not hold the body that strikes."""
+    solfec = SOLFEC("DYNAMIC", 2e-3, None, contacts="MANIFOLD")
+    SURFACE_MATERIAL(solfec, restitution=0.5)
+    bulk = BULK_MATERIAL(solfec, density=1e3)
+    for k in range(12):
+        ball = BODY(solfec, "RIGID", SPHERE((0.4001 * k, 0, 0), 0.2, 1, 1), bulk)
+        INITIAL_VELOCITY(ball, (float(k == 0), 0, 0), (0, 0, 0))
+    model = solfec._simulation.domain
+    assert course(model, size, 20, looks=1)[0] == course(model, 1, 20, looks=1)[0]

@@ -9,7 +9,7 @@ from jointed import Scene, X
 from processes import spmd
 from test_gathered import serial
 
-from solfec import FORCE
+from solfec import FORCE, PUT_RIGID_LINK, PUT_SPRING
 from solfec.divided import Divided
 from solfec.errors import SolfecError
 from solfec.solvers.auto import AutoSolver
@@ -36,6 +36,18 @@ def test_other_solvers_give_the_bits_of_a_serial_run(name, make):
     alone = rounded(serial(copy.deepcopy(model), 20, make()), model)
     parts = rounded(course(copy.deepcopy(model), 3, 20, make=make, balance=OFTEN)[0], model)
     assert [found[:4] for found in parts] == [found[:4] for found in alone]  # residuals of springs that drive obstacles are summed elsewhere
+
+
+@pytest.mark.parametrize("law", ["EXPLICIT", "IMPLICIT"])
+def test_springs_that_only_one_process_solves_for_do_not_keep_it_from_the_others(law):
+    """The others once waited for ever: they had no function's spring, and so no part in a sum over all processes."""
+    scene = Scene()
+    balls = [scene.ball((1.0 * k, 0, 0), velocity=(0.1 * k, 0, 0)) for k in range(8)]
+    PUT_SPRING(balls[0], (0, 0, 0), balls[1], (1, 0, 0), lambda s, v: -300 * s - 500 * s**3 - 2 * v, (-3, 3), law=law)
+    for one, two in ((2, 3), (4, 5), (6, 7)):
+        PUT_RIGID_LINK(balls[one], balls[two], (1.0 * one, 0, 0), (1.0 * two, 0, 0))
+    alone = rounded(serial(copy.deepcopy(scene.model), 20, AutoSolver()), scene.model)
+    assert rounded(course(scene.model, 3, 20, make=AutoSolver)[0], scene.model) == alone
 
 
 @pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])

@@ -14,7 +14,7 @@ from test_gathered import serial
 from test_reduced_bodies import MODAL, REDUCED, SOFT
 from unit_cube import cube
 
-from solfec import FIX_DIRECTION, FIX_POINT, FORCE, SET_DISPLACEMENT, TIME_SERIES
+from solfec import FIX_DIRECTION, FIX_POINT, FORCE, PUT_RIGID_LINK, SET_DISPLACEMENT, TIME_SERIES
 from solfec.bodies.finite_elements import within_step
 from solfec.bodies.implicit import implicit_of_step
 from solfec.divided import Divided
@@ -177,3 +177,23 @@ def test_quasi_statics_count_no_work_of_contacts_in_parts_either():
     spmd(2, program)
     assert model.constraints.n > 8
     assert [(whole.contact_energy, whole.friction_energy) for whole in (model, *copies)] == 3 * [(0.0, 0.0)]
+
+
+@pytest.mark.parametrize("dynamic", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_joints_of_a_mesh_and_an_implicit_brick_of_another_process_see_each_body_once(dynamic):
+    """Both processes solve with the matrix of the brick; that of the mesh solved for the brick, too, and its part of W counted twice."""
+    scene = deformable.Soft(young=1e6)
+    scene.model.dynamic = dynamic
+    for k in range(3):
+        mesh, brick = scene.mesh((2.0 * k, 0, 0), cells=1, form="BC"), scene.brick((2.0 * k + 0.2, 0.2, 0.8))
+        mesh.scheme = brick.scheme = "DEF_LIM"
+        FIX_POINT(brick, (2.0 * k + 0.2, 0.2, 0.9))
+        PUT_RIGID_LINK(mesh, brick, (2.0 * k + 0.1, 0.1, 0.4), (2.0 * k + 0.1, 0.2, 0.7))
+    model, made = scene.model, partial(NewtonSolver, meritval=1e-20)
+    alone = serial(copy.deepcopy(model), 2, made(), looks=1)
+    for size in (2, 3):
+        parts, _ = course(model, size, 2, looks=1, make=made)
+        for found, expected in zip(parts, alone):
+            for one, other in zip(found[0][1:5], expected[0][1:5]):
+                one, other = np.frombuffer(one), np.frombuffer(other)
+                np.testing.assert_allclose(one, other, rtol=0, atol=1e-9 * np.abs(other).max())

@@ -290,6 +290,15 @@ def test_processes_that_go_different_ways_are_told(tmp_path):
     assert "process 0 is at RUN number 1" in errors or "process 1 is at BARRIER" in errors
 
 
+def test_a_loop_over_steps_that_one_process_leaves_is_told(tmp_path):
+    """The message names the time at which it was left, and no types of Python."""
+    loop = "for time in solfec.steps (solver, 0.02):\n  if time > 0.009 and RANK () == 1: break\n"
+    _, errors = run(2, tmp_path, HEAP + loop, status=1)
+    assert "SOLFEC.steps: another process has left the loop over steps at time 0.01; all must leave it in the same step" in errors
+    assert "Traceback" not in errors and "Exception ignored" not in errors
+    run_serially(tmp_path, HEAP + "assert DURATION (solfec) [1] >= 0.01")
+
+
 DIFFERENT = {
     "friction": "SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.3 + 0.1 * RANK ())",
     "gravity": "GRAVITY (solfec, (0, 0, -9.81 - RANK ()))",

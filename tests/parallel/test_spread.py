@@ -176,6 +176,28 @@ RUN (solfec, solver, 0.012)
 """
 
 
+def test_callbacks_of_a_spread_model_do_not_mind_what_steps_change(tmp_path):
+    """Balls fall off brittle points and fly through the regions of all processes; such changes were taken for those of the callback."""
+    script = """
+solfec = SOLFEC ('DYNAMIC', 2E-3, 'out/heap')
+solfec.spread = 'ON'
+bulk = BULK_MATERIAL (solfec, density = 1E3)
+GRAVITY (solfec, (0, 0, -10))
+for n in range (8):
+  ball = BODY (solfec, 'RIGID', SPHERE ((n, 0, 0), 0.2, 1, 1), bulk)
+  if n % 2: INITIAL_VELOCITY (ball, (3 - n, 1, 0), (0, 0, 0))
+  else: FIX_POINT (ball, ball.center, 200.0 + 100 * n)
+called = []
+CALLBACK (solfec, 0.004, (), lambda: called.append (solfec.time))
+""" + sweeps(100)
+    runs = "RUN (solfec, solver, 0.1)\nRUN (solfec, solver, 0.1)\nassert len (called) > 40\n"
+    for name in ("one", "many"):
+        (tmp_path / name).mkdir()
+    run_serially(tmp_path / "one", script + runs)
+    run(3, tmp_path / "many", script + runs)
+    assert differences(data(tmp_path / "one"), data(tmp_path / "many")) == []
+
+
 def test_bonds_of_spread_models_break_in_two_processes_as_in_one(tmp_path):
     """Bricks that are bonded across the parts of both fall on a floor, and balls strike them."""
     needs_mpi()
