@@ -55,22 +55,20 @@ contains
 
     do k = first, last - 1
       if (.not. meets_polyhedron(shapes, rows, k)) cycle
-      face = foremost_face(shapes, rows, k)
-      curved%on_face(k) = dot_product(shapes%normal(:,face), rows%base(:,3,k)) > one_direction
+      face = foremost_face(shapes, rows, epsilon, k)
+      if (face /= nobody) curved%on_face(k) = dot_product(shapes%normal(:,face), rows%base(:,3,k)) > one_direction
     end do
     do k = first, last - 1
       if (.not. meets_polyhedron(shapes, rows, k) .or. curved%on_face(k) .or. rows%cohesion(k) > 0.0_dp) cycle
       carrier = carrying_contact(curved, rows, epsilon, k)
       if (carrier == nobody) cycle
-      face = foremost_face(shapes, rows, k)
-      associate (away => place(rows, carrier) - place(rows, k))
-        if (dot_product(away, shapes%normal(:,face)) > rising*norm2(away)) then
-          call turn_to_face(state, shapes, rows, epsilon, k, shapes%normal(:,face))
-        else
-          keep(k-first) = 0
-          hidden = hidden + 1
-        end if
-      end associate
+      face = foremost_face(shapes, rows, epsilon, k)
+      if (rises(shapes, rows, epsilon, face, carrier, k)) then
+        call turn_to_face(state, shapes, rows, epsilon, k, shapes%normal(:,face))
+      else
+        keep(k-first) = 0
+        hidden = hidden + 1
+      end if
     end do
   end subroutine replace_hidden_edges
 
@@ -104,25 +102,68 @@ contains
     meets_polyhedron = shapes%kind(rows%master_primitive(k)) >= sphere .and. shapes%kind(rows%slave_primitive(k)) < sphere
   end function meets_polyhedron
 
-  !> The outer face of the polyhedron whose normal is nearest to that of contact k.
-  pure integer(i4) function foremost_face(shapes, rows, k) result(face)
+  !> The outer face of the polyhedron at the place of contact k whose normal is nearest to that of the contact.
+  !>
+  !> `nobody` if there is none: an element of a mesh may have an edge on the surface, and no face beside it.
+  pure integer(i4) function foremost_face(shapes, rows, epsilon, k) result(face)
     type(shape_tables), intent(in) :: shapes
     type(constraint_table), intent(in) :: rows
+    real(dp), intent(in) :: epsilon
     integer(i4), intent(in) :: k
     integer(i4) :: i
-    real(dp) :: cosine, largest
+    real(dp) :: cosine, largest, near
 
     face = nobody
     largest = -2.0_dp
-    associate (of => rows%slave_primitive(k))
+    associate (of => rows%slave_primitive(k), ball => rows%master_primitive(k))
+      ! fast bodies meet where they will be
+      near = epsilon + max(shapes%reach(of) - shapes%margin(of), 0.0_dp) + max(shapes%reach(ball) - shapes%margin(ball), 0.0_dp)
       do i = shapes%face_ptr(of), shapes%face_ptr(of) + shapes%outer_count(of) - 1
         cosine = dot_product(shapes%normal(:,i), rows%base(:,3,k))
-        if (cosine <= largest) cycle
+        if (cosine <= largest .or. is_apart(shapes, i, near, place(rows, k))) cycle
         largest = cosine
         face = i
       end do
     end associate
   end function foremost_face
+
+  !> Whether a point of a polyhedron is further than `near` from one of its faces, which may be warped.
+  pure logical function is_apart(shapes, face, near, point)
+    type(shape_tables), intent(in) :: shapes
+    integer(i4), intent(in) :: face
+    real(dp), intent(in) :: near, point(3)
+    real(dp) :: above, lowest
+    integer(i4) :: c
+
+    associate (normal => shapes%normal(:,face))
+      above = dot_product(normal, point)
+      lowest = huge(lowest)
+      do c = shapes%corner_ptr(face), shapes%corner_ptr(face) + shapes%corner_count(face) - 1
+        lowest = min(lowest, dot_product(normal, shapes%current(:,shapes%corner_vertex(c))))
+      end do
+    end associate
+    is_apart = above < lowest - near
+  end function is_apart
+
+  !> Whether a face, if there is one, rises from the face of the carrying contact; the side of a crack, for one, falls from it.
+  pure logical function rises(shapes, rows, epsilon, face, carrier, k)
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    real(dp), intent(in) :: epsilon
+    integer(i4), intent(in) :: face, carrier, k
+    real(dp) :: highest
+    integer(i4) :: c
+
+    rises = .false.
+    if (face == nobody) return
+    associate (ground => place(rows, carrier), up => rows%base(:,3,carrier), away => place(rows, carrier) - place(rows, k))
+      highest = -huge(highest)
+      do c = shapes%corner_ptr(face), shapes%corner_ptr(face) + shapes%corner_count(face) - 1
+        highest = max(highest, dot_product(up, shapes%current(:,shapes%corner_vertex(c)) - ground))
+      end do
+      rises = highest > epsilon .and. dot_product(away, shapes%normal(:,face)) > rising*norm2(away)
+    end associate
+  end function rises
 
   !> Row of the contact of the same sphere or ellipsoid with a face above which the place of contact k does not rise.
   !>
