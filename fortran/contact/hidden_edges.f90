@@ -63,7 +63,7 @@ contains
       carrier = carrying_contact(curved, rows, epsilon, k)
       if (carrier == nobody) cycle
       face = foremost_face(shapes, rows, epsilon, k)
-      if (rises(shapes, rows, epsilon, face, carrier, k)) then
+      if (rises(shapes, rows, face, carrier, k)) then
         call turn_to_face(state, shapes, rows, epsilon, k, shapes%normal(:,face))
       else
         keep(k-first) = 0
@@ -146,22 +146,21 @@ contains
   end function is_apart
 
   !> Whether a face, if there is one, rises from the face of the carrying contact; the side of a crack, for one, falls from it.
-  pure logical function rises(shapes, rows, epsilon, face, carrier, k)
+  pure logical function rises(shapes, rows, face, carrier, k)
     type(shape_tables), intent(in) :: shapes
     type(constraint_table), intent(in) :: rows
-    real(dp), intent(in) :: epsilon
     integer(i4), intent(in) :: face, carrier, k
-    real(dp) :: highest
+    real(dp) :: height
     integer(i4) :: c
 
     rises = .false.
     if (face == nobody) return
     associate (ground => place(rows, carrier), up => rows%base(:,3,carrier), away => place(rows, carrier) - place(rows, k))
-      highest = -huge(highest)
+      height = 0.0_dp
       do c = shapes%corner_ptr(face), shapes%corner_ptr(face) + shapes%corner_count(face) - 1
-        highest = max(highest, dot_product(up, shapes%current(:,shapes%corner_vertex(c)) - ground))
+        height = height + dot_product(up, shapes%current(:,shapes%corner_vertex(c)) - ground)
       end do
-      rises = highest > epsilon .and. dot_product(away, shapes%normal(:,face)) > rising*norm2(away)
+      rises = height > 0.0_dp .and. dot_product(away, shapes%normal(:,face)) > rising*norm2(away)
     end associate
   end function rises
 
