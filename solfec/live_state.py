@@ -188,7 +188,10 @@ class UselessLoads:
 
 def finite_rows(values, count: int, what: str, time: float) -> np.ndarray:
     """An array (count, 3) of finite numbers; an error that says `what` has to be one."""
-    array = np.asarray(values, float)
+    try:
+        array = np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise SolfecError(f"{what} must be finite numbers of the shape ({count}, 3), not {values!r:.80} (time {time:g})") from None
     if array.shape != (count, 3) or not np.isfinite(array).all():
         shape = "" if array.shape == (count, 3) else f", not {array.shape}"
         raise SolfecError(f"{what} must be finite numbers of the shape ({count}, 3){shape} (time {time:g})")

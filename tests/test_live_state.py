@@ -114,6 +114,7 @@ def test_drag_of_many_bodies_decays_as_theory_says():
     [
         (lambda bodies, time, step: np.zeros(3), r"finite numbers of the shape \(4, 3\)"),
         (lambda bodies, time, step: np.full((4, 3), np.nan), "finite numbers"),
+        (lambda bodies, time, step: "up", r"SOLFEC.add_forces: what the function returns must be finite numbers of the shape \(4, 3\), not 'up'"),
         (lambda bodies, time, step: (np.zeros((4, 3)),) * 3, "returned 3 arrays"),
         (lambda bodies, time, step: (None, np.ones((4, 3))), "deforms and takes no torque"),
     ],
