@@ -9,7 +9,22 @@ from contextlib import contextmanager
 import h5py
 
 
-class NewFile:
+class PositionedFile:
+    """What file objects for h5py have in common: a position, and a size."""
+
+    _position, _size = 0, 0
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Set the position; `whence` is SEEK_SET or SEEK_END."""
+        self._position = offset if whence == os.SEEK_SET else self._size + offset
+        return self._position
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+
+class NewFile(PositionedFile):
     """File object for h5py, which keeps the first error of a write, and what comes after it in memory.
 
     Attributes
@@ -22,15 +37,6 @@ class NewFile:
         self._file = self._opened.fileno()
         self._position, self._size, self.error = 0, 0, None
         self._kept: list[tuple[int, bytes]] = []
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position; `whence` is SEEK_SET or SEEK_END."""
-        self._position = offset if whence == os.SEEK_SET else self._size + offset
-        return self._position
-
-    def tell(self) -> int:
-        """The position."""
-        return self._position
 
     def read(self, size: int) -> bytes:
         """Read `size` bytes; beyond the end they are zero."""

@@ -10,6 +10,14 @@ module waiting_contacts
   private
   public :: mark_struck_bodies, leave_to_next_step
 
+  !> Rows, and the tables of what their contacts depend on.
+  type :: contact_tables
+    type(body_table) :: body
+    type(constraint_table) :: con
+    type(surface_material_table) :: mat
+    type(local_tables) :: loc
+  end type contact_tables
+
 contains
 
   !> Marks the bodies that contacts strike in this step.
@@ -27,22 +35,20 @@ contains
     real(dp), intent(in) :: epsilon, step
     integer(i4), intent(inout) :: struck(0:nbody-1)
     integer(i4), intent(out) :: status
-    type(body_table) :: body
-    type(constraint_table) :: con
-    type(surface_material_table) :: mat
-    type(local_tables) :: loc
+    type(contact_tables) :: tables
     integer(i4) :: a, i
 
-    call open_constrained(bodies, constraints, local, body, con, loc, status)
-    if (status == table_open) call open_table(materials, mat, status)
+    call open_contacts(bodies, constraints, materials, local, tables, status)
     if (status /= table_open) return
-    do a = 0, n - 1
-      i = loc%rows%order(a)
-      if (.not. rebounds(con, mat, loc, a)) cycle
-      if (.not. is_struck(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
-      if (body%kind(con%master(i)) /= obstacle) struck(con%master(i)) = 1
-      if (body%kind(con%slave(i)) /= obstacle) struck(con%slave(i)) = 1
-    end do
+    associate (body => tables%body, con => tables%con, mat => tables%mat, rows => tables%loc%rows)
+      do a = 0, n - 1
+        i = rows%order(a)
+        if (.not. rebounds(tables, a)) cycle
+        if (.not. is_struck(epsilon, step, con%gap(i), mat%restitution(con%material(i)), rows%V(3,a))) cycle
+        if (body%kind(con%master(i)) /= obstacle) struck(con%master(i)) = 1
+        if (body%kind(con%slave(i)) /= obstacle) struck(con%slave(i)) = 1
+      end do
+    end associate
   end subroutine mark_struck_bodies
 
   !> Opens gap-aware contacts that do not close in this step and one of whose bodies is struck in it.
@@ -57,36 +63,41 @@ contains
     real(dp), intent(in) :: epsilon, step
     integer(i4), intent(in) :: struck(0:nbody-1)
     integer(i4), intent(out) :: status
-    type(body_table) :: body
-    type(constraint_table) :: con
-    type(surface_material_table) :: mat
-    type(local_tables) :: loc
+    type(contact_tables) :: tables
     integer(i4) :: a, i
 
-    call open_constrained(bodies, constraints, local, body, con, loc, status)
-    if (status == table_open) call open_table(materials, mat, status)
+    call open_contacts(bodies, constraints, materials, local, tables, status)
     if (status /= table_open) return
-    do a = 0, n - 1
-      i = loc%rows%order(a)
-      if (.not. rebounds(con, mat, loc, a)) cycle
-      if (struck(con%master(i)) + struck(con%slave(i)) == 0) cycle
-      if (.not. waits_for_impact(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
-      loc%rows%kind(a) = row_open
-      loc%rows%R(:,a) = 0.0_dp
-      loc%rows%free(:,a) = loc%rows%B(:,a)
-    end do
+    associate (con => tables%con, mat => tables%mat, rows => tables%loc%rows)
+      do a = 0, n - 1
+        i = rows%order(a)
+        if (.not. rebounds(tables, a)) cycle
+        if (struck(con%master(i)) + struck(con%slave(i)) == 0) cycle
+        if (.not. waits_for_impact(epsilon, step, con%gap(i), mat%restitution(con%material(i)), rows%V(3,a))) cycle
+        rows%kind(a) = row_open
+        rows%R(:,a) = 0.0_dp
+        rows%free(:,a) = rows%B(:,a)
+      end do
+    end associate
   end subroutine leave_to_next_step
 
+  subroutine open_contacts(bodies, constraints, materials, local, tables, status)
+    integer(i8), intent(in) :: bodies(3), constraints, materials, local(6)
+    type(contact_tables), intent(out) :: tables
+    integer(i4), intent(out) :: status
+
+    call open_constrained(bodies, constraints, local, tables%body, tables%con, tables%loc, status)
+    if (status == table_open) call open_table(materials, tables%mat, status)
+  end subroutine open_contacts
+
   !> Whether row a is a gap-aware contact without cohesion.
-  pure logical function rebounds(con, mat, loc, a)
-    type(constraint_table), intent(in) :: con
-    type(surface_material_table), intent(in) :: mat
-    type(local_tables), intent(in) :: loc
+  pure logical function rebounds(tables, a)
+    type(contact_tables), intent(in) :: tables
     integer(i4), intent(in) :: a
 
-    rebounds = loc%rows%kind(a) == row_contact
-    associate (i => loc%rows%order(a))
-      if (rebounds) rebounds = mat%gap_aware(con%material(i)) > 0.0_dp .and. .not. con%cohesion(i) > 0.0_dp
+    rebounds = tables%loc%rows%kind(a) == row_contact
+    associate (con => tables%con, i => tables%loc%rows%order(a))
+      if (rebounds) rebounds = tables%mat%gap_aware(con%material(i)) > 0.0_dp .and. .not. con%cohesion(i) > 0.0_dp
     end associate
   end function rebounds
 end module waiting_contacts

@@ -29,6 +29,7 @@ import struct
 import zlib
 from contextlib import contextmanager, suppress
 
+from ..hdf5_files import PositionedFile
 from .locks import EXCLUSIVE, SHARED, lock, unlock
 
 PAGE = 4096
@@ -163,23 +164,12 @@ def write_all(descriptor: int, data, offset: int) -> None:
         offset += written
 
 
-class PagedFile:
+class PagedFile(PositionedFile):
     """File object for h5py: `_size` bytes of `_file`, with pages in memory in place of those in the file."""
 
     _file: int
     _pages: dict[int, bytes]
-    _size: int
-    _position = 0
     _keeps_all = True  # also pages that equal those of the file, which may change later
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position; `whence` is SEEK_SET or SEEK_END."""
-        self._position = offset if whence == os.SEEK_SET else self._size + offset
-        return self._position
-
-    def tell(self) -> int:
-        """The position."""
-        return self._position
 
     def read(self, size: int) -> bytes:
         """Read `size` bytes: those of the file under the pages."""

@@ -164,17 +164,6 @@ def test_processes_solve_islands_of_their_own():
     assert outcomes[0] == outcomes[1] == outcomes[2] == found(solver) and solver.islands > 6
 
 
-def test_a_spring_of_a_function_that_one_process_solves_keeps_the_others_in_step():
-    """Processes without such a spring had not measured together with the one that has it, and all waited for ever."""
-    scene = Scene()
-    boxes = [scene.box((1.5 * k, 0, 0), (0.5, 0.1, 0.1), velocity=(0, 0.1 * k, 0)) for k in range(6)]
-    PUT_SPRING(boxes[0], tuple(boxes[0].center), boxes[1], tuple(boxes[1].center), lambda stroke, velocity: -500 * stroke - 300 * stroke**3, (-1, 1))
-    serial_run = serial(copy.deepcopy(scene.model), 20, AutoSolver())
-    for size in (2, 3):
-        parts, _ = course(copy.deepcopy(scene.model), size, 20, make=AutoSolver)
-        assert rounded(parts, scene.model) == rounded(serial_run, scene.model)
-
-
 def towers():
     """Towers apart from one another, near enough for processes to have copies of whole ones; tops hang on joints, and a ball rolls on each."""
     scene = Scene()
