@@ -4,7 +4,7 @@ module packed_solvers
   use island_factor, only: island_lu
   use island_problem, only: island
   use admm, only: admm_state, start_admm, factor_admm, iterate_admm, grow_without_end
-  use alart_curnier, only: newton_island
+  use alart_curnier, only: measure, newton_island
   use interior_point, only: interior_island
   use proximal_newton, only: proximal_island
   use accelerated_gradient, only: gradient_island
@@ -39,6 +39,8 @@ module packed_solvers
   integer(i4), parameter :: interior_steps = 80           !< most steps of the interior point method
   integer(i4), parameter :: few_steps = 15                !< Newton steps before proximal ones, if factors are expensive, or without a solution in sight
   real(dp), parameter :: warm_from = 3e-2_dp              !< largest relative residual of reactions of the last step; from worse ones Newton does not converge
+  real(dp), parameter :: much_nearer = 3e-2_dp           !< residual of swept reactions, over that of the last step's, from which on proximal iterations try them
+  real(dp), parameter :: at_hand = 10.0_dp               !< residual, in tolerances, below which other starting points only lead away
   integer(i4), parameter :: warm_steps = 400              !< most Newton steps of proximal iterations from reactions of the last step
   integer(i4), parameter :: yielding_steps = 50           !< Newton steps from swept reactions of such an island
   integer(i4), parameter :: dear_steps = 60               !< the same if factorisation is expensive
@@ -108,8 +110,9 @@ contains
       if (it%residual <= it%tolerance) return
     end if
     if (allocated(it%start)) then
-      call try_proximal(part, merge(dear_steps, warm_steps, dear), unmet*loads, factor, it, trial, x)
+      call try_both_starts(part, merge(dear_steps, warm_steps, dear), unmet*loads, factor, it, trial, x)
       if (it%residual <= it%tolerance) return
+      if (factor%products > start_products .and. it%residual <= at_hand*it%tolerance) return
     end if
     starts = nint(max(1.0_dp, min(real(most_starts, dp), start_products/max(factor%products, 1.0_dp))))
     iterations = int(min(real(admm_share, dp)*it%maxiter, admm_products/max(factor%products, 1.0_dp)), i4)
@@ -163,7 +166,34 @@ contains
     call keep_better(trial, measured, it%residual, x)
   end subroutine try_newton
 
-  !> Proximal point iterations from reactions of the step before; x keeps the better reactions.
+  !> Few proximal point iterations from the present reactions, if factorisations are expensive and sweeps have come much nearer to a solution than
+  !> reactions of the step before, as in heaps that creep; then more from those.
+  subroutine try_both_starts(part, most, near, factor, it, trial, x)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: most            !< Newton steps from reactions of the step before
+    real(dp), intent(in) :: near               !< residual below which slow progress is worth its time
+    type(island_lu), intent(inout) :: factor
+    type(attempt), intent(inout) :: it
+    real(dp), intent(inout) :: trial(3,0:part%n-1), x(3,0:part%n-1)
+    real(dp), allocatable :: start(:,:), velocity(:,:), projected(:,:)
+    real(dp) :: measured
+    integer(i4) :: i
+
+    allocate(start, velocity, projected, mold=x)
+    do i = 0, part%n - 1
+      start(:,i) = it%start(:,i+1)/part%d(i)
+    end do
+    call measure(part, it%unscaled, start, velocity, projected, measured)
+    if (factor%products > start_products .and. it%residual < much_nearer*measured) then
+      trial = x
+      call try_proximal(part, dear_steps, near, factor, it, trial, x)
+      if (it%residual <= it%tolerance) return
+    end if
+    trial = start
+    call try_proximal(part, most, near, factor, it, trial, x)
+  end subroutine try_both_starts
+
+  !> Proximal point iterations from `trial`; x keeps the better reactions.
   subroutine try_proximal(part, most, near, factor, it, trial, x)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: most            !< Newton steps
@@ -172,11 +202,8 @@ contains
     type(attempt), intent(inout) :: it
     real(dp), intent(inout) :: trial(3,0:part%n-1), x(3,0:part%n-1)
     real(dp) :: measured
-    integer(i4) :: made, i
+    integer(i4) :: made
 
-    do i = 0, part%n - 1
-      trial(:,i) = it%start(:,i+1)/part%d(i)
-    end do
     call proximal_island(part, it%unscaled, it%tolerance, near, min(most, left_of(it, factor)), factor, trial, measured, made)
     it%counts(c_newton) = it%counts(c_newton) + made
     it%counts(c_method) = use_newton
