@@ -303,6 +303,8 @@ def HISTORY(
         return None
     others = [item for item in items if not callable(item)] or ["STEP"]
     times, *values = (np.asarray(values).tolist() for values in simulation.history(others, t0, t1, skip, shown))
+    if not items:
+        return (times,)
     if not joints:
         return (times, *values)
     of_joints, of_others = iter(simulation.sample_frames(joints, t0, t1, skip)), iter(values)

@@ -78,11 +78,19 @@ def finite_range(values: np.ndarray) -> tuple[float, float]:
 
 
 def numbers(low: float, high: float, count: int = 9, logarithmic: bool = False) -> list[tuple[float, str]]:
-    """Return places between 0 and 1 and texts of a legend's numbers, in scientific notation with two decimals; `logarithmic`: of powers of ten."""
+    """Return places between 0 and 1 and texts of a legend's numbers, in scientific notation; `logarithmic`: of powers of ten.
 
-    def word(value: float) -> str:
-        return f"{10.0**value if logarithmic else value:.2e}"
-
+    Two decimals, or as many as tell neighbours apart.
+    """
     if low == high:
-        return [(0.5, word(low))]
-    return [(t, word(low + t * (high - low))) for t in np.linspace(0.0, 1.0, count)]
+        return [(0.5, f"{10.0**low if logarithmic else low:.2e}")]
+    places = np.linspace(0.0, 1.0, count)
+    values = (1.0 - places) * low + places * high
+    values[np.abs(values) < 1e-12 * max(abs(low), abs(high))] = 0.0  # the rounding of a zero
+    if logarithmic:
+        values = 10.0**values
+    for decimals in range(2, 16):
+        texts = [f"{value:.{decimals}e}" for value in values.tolist()]
+        if len(set(texts)) == count:
+            break
+    return list(zip(places.tolist(), texts))

@@ -272,7 +272,7 @@ def categories(domain, topology, name: str) -> tuple[np.ndarray, np.ndarray, lis
 
 def _material(domain, number: int) -> str:
     materials = list(getattr(domain, "bulk_materials", {}) or [])
-    return str(materials[number]) if number < len(materials) else str(number)
+    return materials[number].label if number < len(materials) else str(number)
 
 
 def constraint_categories(domain, name: str = "constraints") -> tuple[np.ndarray, list[str]]:

@@ -17,6 +17,25 @@ def font(size: int):
     return ImageFont.truetype(os.path.join(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), size)
 
 
+def left(legend, width: float, least: float, before: float, measure) -> float:
+    """Return the x of a legend whose words end inside of a picture; it takes at most half of the width.
+
+    Parameters
+    ----------
+    legend : Legend
+    width : float
+        Width of the picture.
+    least : float
+        Width of the legend, unless its words need more.
+    before : float
+        Width of what stands on the left of the words, and of a margin.
+    measure : callable
+        Width of a word.
+    """
+    words = [word for _, word in (legend.words if legend.range is None else colours.numbers(*legend.range, 9, legend.logarithmic))]
+    return width - min(max(least, before + max(map(measure, words), default=0.0)), max(0.5 * width, least))
+
+
 def annotate(picture: Image.Image, presentation, time: bool = True, scale: float = 1.0) -> None:
     """Draw the legend, the time and the axes of a presentation on a picture."""
     draw = ImageDraw.Draw(picture)
@@ -37,7 +56,8 @@ def annotate(picture: Image.Image, presentation, time: bool = True, scale: float
 
 def _legend(draw, extent: tuple[int, int], presentation, text, size: int) -> None:
     legend, (width, height) = presentation.legend, extent
-    x, y, bar = width - 8 * size, 2 * size, int(1.5 * size)
+    y, bar = 2 * size, int(1.5 * size)
+    x = int(left(legend, width, 8 * size, 1.4 * bar + 0.5 * size, text.getlength))
     draw.text((x, y - int(1.4 * size)), legend.title, (0, 0, 0, 255), font=text)
     if legend.range is None:
         for line, (number, word) in enumerate(legend.words[: max((height - 4 * size) // int(1.5 * size), 1)]):

@@ -10,6 +10,7 @@ from imgui_bundle import imgui
 from . import colours
 from .commands import COMMANDS
 from .drag import Drag, cut_handle_at
+from .legend import left
 from .panels import Panels
 from .tools import RECTANGLES
 
@@ -179,7 +180,7 @@ class Interface:
         legend = app.view.legend
         if legend is None:
             return
-        x, y = width - 110.0, 40.0
+        x, y = left(legend, width, 110.0, 34.0, lambda word: imgui.calc_text_size(word).x), 40.0
         draw.add_text((x, y), BLACK, legend.title)
         if legend.range is None:
             for line, (number, word) in enumerate(legend.words):

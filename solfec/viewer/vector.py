@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SolfecError
 from . import colours
+from .legend import font, left
 from .pictures import picture
 
 DOTS = 150.0  # pixels per inch
@@ -76,7 +77,8 @@ def _annotate(panel, presentation, width: int, height: int) -> None:
 def _legend(panel, presentation, width: int, height: int, size: float, text: dict) -> None:
     from matplotlib.patches import Rectangle
 
-    legend, x, y, bar = presentation.legend, width - 8 * size, 2.5 * size, 1.5 * size
+    legend, y, bar = presentation.legend, 2.5 * size, 1.5 * size
+    x = left(legend, width, 8 * size, 1.4 * bar + 0.5 * size, font(max(round(size), 1)).getlength)
     panel.text(x, y - size, legend.title, **text)
     if legend.range is None:
         for line, (number, word) in enumerate(legend.words[: max(int((height - 4 * size) / (1.5 * size)), 1)]):

@@ -383,8 +383,10 @@ def test_history_holds_every_frame_of_the_interval(good):
     print(h[3] == h[7], h[6], [math.isnan(x) for x in h[8]], h[9], h[10])
     times, velocity = HISTORY(solfec, (body, (0, 0, 0), 'VZ'), 0.002, 0.008, skip=2, progress='OFF')
     print([round(t, 6) for t in times], solfec.time)
+    print(HISTORY(solfec, [], 0, 1) == (h[0],))
     """
     lines = good(text).splitlines()
+    assert lines[4] == "True"  # times alone
     assert lines[0] == "<class 'tuple'> {<class 'list'>} <class 'float'>"
     assert lines[1] == "[0.0, 0.002, 0.004, 0.006, 0.008, 0.01] [0.0, -0.02, -0.04, -0.06, -0.08, -0.1]"
     assert lines[2].startswith("True [1")

@@ -14,6 +14,8 @@ from solfec import cli
 from solfec.errors import SolfecError
 from solfec.viewer import arrays, colours, fields
 from solfec.viewer.camera import VIEWS, Camera
+from solfec.viewer.legend import left
+from solfec.viewer.presentation import Legend
 from solfec.viewer.sources import Stored
 
 CUBE = [c for z in (0, 1) for y in (0, 1) for x in (0, 1) for c in (x, y, z)]
@@ -186,8 +188,22 @@ def test_classic_goes_from_blue_to_red():
 def test_legends_of_one_value_show_it_once():
     assert colours.numbers(2.0, 2.0) == [(0.5, "2.00e+00")]
     assert [text for _, text in colours.numbers(-1, 1, 3)] == ["-1.00e+00", "0.00e+00", "1.00e+00"]
+    assert [text for _, text in colours.numbers(-0.8, 0.8, 9)][4] == "0.00e+00"
     assert colours.finite_range(np.array([np.nan, 3.0, 1.0])) == (1.0, 3.0)
     assert colours.finite_range(np.array([5e-6, 5e-6 * (1 + 1e-9)])) == (5e-6 * (1 + 1e-9),) * 2
+
+
+def test_legends_of_narrow_ranges_tell_their_numbers_apart():
+    words = [text for _, text in colours.numbers(-1000.5, -1000.0)]
+    assert len(set(words)) == 9 and float(words[0]) == -1000.5 and float(words[-1]) == -1000.0
+    assert [text for _, text in colours.numbers(0.0, 2.0, 3, logarithmic=True)] == ["1.00e+00", "1.00e+01", "1.00e+02"]
+
+
+@pytest.mark.parametrize("word, least", [("BULK_MATERIAL_0", 40.0), ("a" * 500, 100.0)])
+def test_words_of_legends_end_inside_of_the_picture_and_their_colours_stay_in_it(word, least):
+    x = left(Legend("materials", words=[(0, word)]), 400.0, 40.0, 20.0, lambda text: 8.0 * len(text))
+    assert 200.0 <= x <= 400.0 - least
+    assert len(word) > 100 or x + 20.0 + 8.0 * len(word) <= 400.0
 
 
 points = st.tuples(*[st.floats(-100, 100)] * 3)

@@ -59,6 +59,24 @@ def test_a_sphere_covers_its_projection(shown, ortho):
     assert found == pytest.approx(np.pi * radius**2, rel=0.01)
 
 
+@pytest.mark.parametrize("ortho", [False, True])
+def test_balls_and_ellipsoids_drawn_as_edges_are_lines_within_their_outlines(shown, ortho):
+    shown.camera.ortho = ortho
+    shown.look("front")
+    for body in (5, 6):
+        shown.set_opacity([1, 2, 3, 4, 5, 6], 0.0)
+        shown.set_opacity([body], 1.0)
+        shown.fit(SIZE[0] / SIZE[1])
+        full = np.asarray(picture(shown, *SIZE, annotated=False)).min(axis=2) < 250
+        shown.set_opacity([body], -1.0)
+        edges = np.asarray(picture(shown, *SIZE, annotated=False)).min(axis=2) < 200
+        rows, columns = np.nonzero(full)
+        drawn_rows, drawn_columns = np.nonzero(edges)
+        assert 0.01 < edges.sum() / full.sum() < 0.2  # lines, not faces
+        for box, found in ((rows, drawn_rows), (columns, drawn_columns)):
+            assert abs(found.min() - box.min()) < 3 and abs(found.max() - box.max()) < 3  # the outline
+
+
 def test_bodies_without_a_result_are_grey_also_where_all_others_have_the_same_value(shown):
     shown.set_opacity([4], 0.0)  # leaves stress to the pseudo-rigid body, in which it is one tensor
     shown.show("mises")
@@ -159,6 +177,11 @@ def test_flat_colours_are_those_of_the_legend(shown):
     drawn, pixels = targets.ids()[..., 0], targets.pixels()
     wanted = colour_map("viridis")[round(255 * (0.0 - low) / (high - low))]  # the floor does not move
     assert (pixels[drawn == 1][:, :3] == wanted).all()
+
+
+def test_the_legend_of_materials_has_their_labels(shown):
+    shown.show("materials")
+    assert [word for _, word in shown.legend.words] == ["stone"]
 
 
 def test_an_outline_is_drawn_round_the_chosen_body(shown):
