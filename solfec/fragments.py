@@ -319,23 +319,19 @@ def split_along(domain, identifier: int, surface, identifiers, labels, keep: boo
     cut, along, missing = listed_faces(mesh, surface, "surf")
     if missing:
         raise ValueError(f"item {missing[0]} of 'surf', {list(surface[missing[0]])}, is no face between two elements of {name}")
-    topology = mesh.topology
-    faces = topology.face_surface.copy()
-    faces[cut] = np.where(along[cut], *identifiers)
-    second = np.zeros(topology.element_count, bool)
-    second[topology.face_element[cut & ~along]] = True
-    pieces = along_faces(mesh, cut, faces, second)
+    pieces = _opened(mesh, cut, along, identifiers)
     if pieces is None:
         raise ValueError(f"the faces in 'surf' do not open {name}: all their nodes are on the front of the cut")
     if len(pieces) > 2:
         raise ValueError(f"the faces in 'surf' split {name} into {len(pieces)} parts; a split makes one or two")
     if len(pieces) == 2:
-        pieces.sort(key=lambda piece: bool(second[piece.elements].any()))
-        sides = [second[piece.elements].any() for piece in pieces]
-        first = np.zeros_like(second)
-        first[topology.face_element[cut & along]] = True
-        if first[pieces[1].elements].any() or sides[0]:
-            raise ValueError("normals of the faces in 'surf' do not all point to one side; list their nodes in one sense")
+        second, between = _second_part(mesh, surface, cut, along, pieces)
+        if not between.any():
+            raise ValueError(f"{name} is in two parts already, and no face of 'surf' is between them")
+        turned = np.where(between, ~second[mesh.topology.face_element], along)
+        if (turned != along).any():
+            pieces = _opened(mesh, cut, turned, identifiers)
+        pieces.sort(key=lambda piece: bool(second[piece.elements[0]]))
     label = domain.body_labels.get(identifier)
     names = [labels[0] or label] if len(pieces) == 1 else labels
     conf, velo = (table[:, where].T for table, where in triples_of(bodies, row))
@@ -347,6 +343,33 @@ def split_along(domain, identifier: int, surface, identifiers, labels, keep: boo
     children = replace(domain, identifier, Cut(parts), Cause.SPLIT, keep=keep)
     _copy_cracks(domain, cracks, children)
     return children, [piece.nodes.tolist() for piece in pieces]
+
+
+def _opened(mesh: Mesh, cut: np.ndarray, along: np.ndarray, identifiers) -> list | None:
+    """Open faces of a mesh, those with outward normals `along` the listed ones with the first identifier; None if nothing opens."""
+    topology = mesh.topology
+    faces = topology.face_surface.copy()
+    faces[cut] = np.where(along[cut], *identifiers)
+    second = np.zeros(topology.element_count, bool)
+    second[topology.face_element[cut & ~along]] = True
+    return along_faces(mesh, cut, faces, second)
+
+
+def _second_part(mesh: Mesh, surface, cut: np.ndarray, along: np.ndarray, pieces: list) -> tuple[np.ndarray, np.ndarray]:
+    """Return masks of the elements of the second of two parts (ne,), and of the cut faces between both parts (nf,).
+
+    It is the one to which the first listed face between them points: as in Solfec-1.0 others may have their nodes in the other sense.
+    """
+    topology = mesh.topology
+    part = np.zeros(topology.element_count, bool)
+    part[pieces[1].elements] = True
+    side = part[topology.face_element]
+    between = cut & (side != side[topology.face_neighbour])
+    ahead = between & ~along
+    if side[ahead].any() and not side[ahead].all():
+        ones = (listed_faces(mesh, [face], "surf")[0] for face in surface)
+        ahead &= next(one for one in ones if (one & between).any())
+    return part == side[ahead].any(), between
 
 
 def _only_mesh(domain, identifier: int) -> Mesh:

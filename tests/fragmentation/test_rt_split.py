@@ -41,6 +41,30 @@ def test_body2_is_on_the_positive_side_and_surfaces_get_their_identifiers(kind):
         s.RUN(solfec, gauss_seidel(), 1e-3)
 
 
+@pytest.mark.parametrize("turned", [1, 0])
+def test_the_first_face_decides_where_others_point_to_the_other_side(turned):
+    """Solfec-1.0 takes faces in any sense, as those on both sides of a pipe's axis; body2 is where the first one points."""
+    solfec, material = model()
+    body = made("TL", material, solfec)
+    surface = plane_of(body)
+    surface = [face[::-1] if (k == 0) == (turned == 0) else face for k, face in enumerate(surface)]
+    body2, first, second = s.RT_SPLIT(body, surface, 11, 12)
+    assert (body2.center[2] > body.center[2]) == (turned == 1)
+    up = 0.3 if turned else -0.3
+    assert areas(body, 11) == pytest.approx((0, 0, up)) and not areas(body, 12).any()
+    assert areas(body2, 12) == pytest.approx((0, 0, -up)) and not areas(body2, 11).any()
+    assert (len(first), len(second)) == (body.mesh.nnod, body2.mesh.nnod)
+
+
+def test_halves_of_a_pipe_open_along_both_sides_of_its_axis():
+    solfec, material = model()
+    body = s.BODY(solfec, "FINITE_ELEMENT", s.PIPE((0, 0, 0), (0, 0, 2), 0.5, 1, 1, 8, 1, 1, [1] * 4), material)
+    mass = body.mass
+    body2, _, _ = s.RT_SPLIT(body, [[2, 3, 19, 18], [10, 11, 27, 26]], 11, 12)
+    assert body.mass == pytest.approx(0.5 * mass) and body2.mass == pytest.approx(0.5 * mass)
+    assert np.abs(areas(body, 11)).max() > 1 and not areas(body, 12).any() and areas(body, 11) == pytest.approx(-areas(body2, 12))
+
+
 def test_a_cut_that_ends_inside_doubles_nodes_behind_its_front():
     solfec, material = model()
     body = made("TL", material, solfec)
@@ -112,7 +136,6 @@ def test_refusals():
     refused("has 2 nodes; it must have 3 or 4", body, [[0, 1]])
     refused("'surf\\[0\\]'", body, [0])
     refused("into 3 parts", body, surface + plane_of(body, 0.25))
-    refused("do not all point to one side", body, [surface[0][::-1], *surface[1:]])
     refused("'keep' must be one of", body, surface, keep="MAYBE")
     refused("is an obstacle", s.BODY(solfec, "OBSTACLE", block(), material), surface)
     refused("not a single MESH", s.BODY(solfec, "RIGID", s.SPHERE((0, 0, 0), 1, 1, 1), material), surface)
