@@ -58,8 +58,8 @@ class Cells:
     ----------
     edges : ndarray (n, 3)
         Cell and two points.
-    body : ndarray (cells,)
-        Rows of bodies.
+    body, element : ndarray (cells,)
+        Rows of bodies, and elements as they are numbered in finite element bodies; -1 for other cells.
     """
 
     def __init__(self, domain):
@@ -74,15 +74,17 @@ class Cells:
         following[last] = last - count + 1
         vertex = geometry.corners.view("vertex")[corner]
         cell = np.repeat(np.repeat(np.arange(len(rows)), primitives.view("face_count")[rows]), count)
-        pieces, bodies = [np.stack([cell, vertex, vertex[following]], 1)], [body[rows]]
+        pieces, bodies, elements = [np.stack([cell, vertex, vertex[following]], 1)], [body[rows]], [np.full(len(rows), -1)]
         if fe.count:
             own, nodes = _element_edges(domain, fe)
             number = np.cumsum(own) - 1 + len(rows)
             pieces.append(np.stack([number[nodes[:, 0]], nodes[:, 1] + geometry.vertices.n, nodes[:, 2] + geometry.vertices.n], 1)[own[nodes[:, 0]]])
-            bodies.append(np.repeat(fe.rows, np.diff(fe.first_element))[own])
+            count = np.diff(fe.first_element)
+            bodies.append(np.repeat(fe.rows, count)[own])
+            elements.append((np.arange(len(own)) - np.repeat(fe.first_element[:-1], count))[own])
         edges = np.concatenate(pieces).astype(np.int64)
         edges[:, 1:] = np.sort(edges[:, 1:], axis=1)
-        self.edges, self.body = np.unique(edges, axis=0), np.concatenate(bodies)
+        self.edges, self.body, self.element = np.unique(edges, axis=0), np.concatenate(bodies), np.concatenate(elements)
 
     def references(self, domain) -> np.ndarray:
         """Return referential positions (n, 3) of points."""
@@ -127,14 +129,15 @@ class Section:
     corners, references : ndarray (n, 3, 3)
         Current and referential.
     values : ndarray (n, 3)
-    body : ndarray (n,)
-        Rows of bodies.
+    body, cell : ndarray (n,)
+        Rows of bodies and of `Cells`.
     """
 
     corners: np.ndarray
     references: np.ndarray
     values: np.ndarray
     body: np.ndarray
+    cell: np.ndarray
 
     def area(self, row: int | None = None) -> float:
         """Return the area of the section of all bodies, or of one."""
@@ -167,4 +170,4 @@ def section(cells: Cells, plane: Plane, points: np.ndarray, values: np.ndarray, 
     corner = order[np.stack([first[owner], first[owner] + within + 1, first[owner] + within + 2], 1)]
     cut, other = at[corner, :3], at[corner, 3:6]
     current, reference = (other, cut) if plane.referential else (cut, other)
-    return Section(current, reference, at[corner, 6], cells.body[kept[owner]])
+    return Section(current, reference, at[corner, 6], cells.body[kept[owner]], kept[owner])

@@ -18,7 +18,7 @@ STRESSES = (*COMPONENTS, *DERIVED)
 AT_VERTICES = (*DISPLACEMENTS, *VELOCITIES, *STRESSES)
 ARROWS, TUBES = ("RT", "RN", "R", "UT", "UN", "U"), ("gap", "damage", "merit")
 AT_CONSTRAINTS = (*ARROWS, *TUBES, "chains")
-OF_BODIES = ("bodies", "materials", "islands", "body ranks")  # one category per body
+OF_BODIES = ("bodies", "islands", "body ranks")  # one category per body
 OF_CONSTRAINTS = ("constraints", "constraint ranks")
 KINDS = ("constraints", "constraint ranks", "forces", "bodies", "body ranks", "surfaces", "volumes", "materials", "islands")
 RESULTS = (*AT_VERTICES, *AT_CONSTRAINTS, *KINDS)
@@ -246,9 +246,30 @@ def body_categories(domain, name: str) -> tuple[np.ndarray, list[str]]:
     if name == "islands":
         number = islands(domain)
         return number, [str(k) for k in range(number.max(initial=-1) + 1)]
-    known, number = np.unique(bodies.view({"bodies": "kind", "materials": "material", "body ranks": "owner"}[name]), return_inverse=True)
-    words = [BODY_WORDS[k] if name == "bodies" else _material(domain, k) if name == "materials" else str(k) for k in known.tolist()]
-    return number, words
+    known, number = np.unique(bodies.view({"bodies": "kind", "body ranks": "owner"}[name]), return_inverse=True)
+    return number, [BODY_WORDS[k] if name == "bodies" else str(k) for k in known.tolist()]
+
+
+def material_categories(domain, body: np.ndarray, element: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Return numbers (n,) of bulk materials of parts of bodies, and the label of each number.
+
+    Parameters
+    ----------
+    body, element : ndarray (n,)
+        Rows of bodies, and elements as they are numbered in each of them; -1: the part has the body's own material.
+    """
+    bodies, materials = domain.bodies, list(getattr(domain, "bulk_materials", ()))
+    rows = bodies.view("material")[body]
+    known = [bodies.view("material")]
+    for identifier, mesh in bodies.meshes.items():
+        if mesh.materials:
+            own = np.array([next(row for row, material in enumerate(materials) if material is other) for other in mesh.materials])
+            part = np.flatnonzero((body == domain.body_row(identifier)) & (element >= 0))
+            number = mesh.material[element[part]]
+            rows[part[number >= 0]] = own[number[number >= 0]]
+            known.append(own)
+    known = np.unique(np.concatenate(known))
+    return np.searchsorted(known, rows), [materials[row].label if row < len(materials) else str(row) for row in known.tolist()]
 
 
 def categories(domain, topology, name: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -261,6 +282,10 @@ def categories(domain, topology, name: str) -> tuple[np.ndarray, np.ndarray, lis
         number, words = body_categories(domain, name)
         found = [number[primitives.view("body")[part]] for part in rows]
         return found[0], found[1], words
+    if name == "materials":
+        body, element = primitives.view("body"), primitives.view("element")
+        found = [material_categories(domain, body[part], element[part]) for part in rows]
+        return found[0][0], found[1][0], found[0][1]
     if name == "volumes":
         found = [primitives.view("volume_id")[part] for part in rows]
     else:
@@ -268,11 +293,6 @@ def categories(domain, topology, name: str) -> tuple[np.ndarray, np.ndarray, lis
     known, number = np.unique(np.concatenate(found), return_inverse=True)
     words = [str(k) for k in known.tolist()]
     return number[: len(found[0])], number[len(found[0]) :], words
-
-
-def _material(domain, number: int) -> str:
-    materials = list(getattr(domain, "bulk_materials", {}) or [])
-    return materials[number].label if number < len(materials) else str(number)
 
 
 def constraint_categories(domain, name: str = "constraints") -> tuple[np.ndarray, list[str]]:

@@ -275,22 +275,24 @@ class Presentation:
             cells = self._cells[1]
             points, references = cells.points(domain), cells.references(domain)
             at = self._scaled(cells.values(domain, self.result)) if self.result in fields.AT_VERTICES else np.zeros(len(points))
-        category = self._body_categories() if self.planes else None
+            category = self._cell_categories(cells)
         for number, plane in enumerate(self.planes):
             found = cuts.section(cells, plane, points, at, references)
             corners.append(found.corners)
             old.append(found.references)
             values.append(found.values)
             ids = domain.bodies.view("id")[found.body]
-            owners.append(np.stack([found.body, ids, category[found.body], np.full(len(ids), number)], 1).astype(np.int32))
+            owners.append(np.stack([found.body, ids, category[found.cell], np.full(len(ids), number)], 1).astype(np.int32))
         now, before = ((np.concatenate(part).reshape(-1, 3) - self.topology.origin).astype(np.float32) for part in (corners, old))
         renderer.set_caps(now, np.concatenate(values).ravel().astype(np.float32), np.concatenate(owners), before)
 
-    def _body_categories(self) -> np.ndarray:
-        """Return discrete colours of caps by body row: of kinds and materials; -1 for surfaces and volumes, which differ within bodies."""
-        if self.result not in fields.OF_BODIES:
-            return np.full(self.domain.bodies.n, -1)
-        return fields.body_categories(self.domain, self.result)[0]
+    def _cell_categories(self, cells: cuts.Cells) -> np.ndarray:
+        """Return discrete colours of caps by cell: of kinds and materials; -1 for surfaces and volumes."""
+        if self.result == "materials":
+            return fields.material_categories(self.domain, cells.body, cells.element)[0]
+        if self.result in fields.OF_BODIES:
+            return fields.body_categories(self.domain, self.result)[0][cells.body]
+        return np.full(len(cells.body), -1)
 
     def cut(self, words: str, referential: bool = False) -> None:
         """Cut all bodies by a plane (`cuts.Plane.of`), by default through the middle of all bodies.

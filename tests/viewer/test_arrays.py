@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import solfec
 from solfec import cli
 from solfec.errors import SolfecError
-from solfec.viewer import arrays, colours, fields
+from solfec.viewer import arrays, colours, cuts, fields
 from solfec.viewer.camera import VIEWS, Camera
 from solfec.viewer.legend import left
 from solfec.viewer.presentation import Legend
@@ -164,6 +164,27 @@ def test_categories_have_a_word_each(scene, name):
     assert set(triangles) | set(quadrics) == set(range(len(words)))
     if name == "bodies":
         assert words == ["OBS", "RIG", "PRB", "FEM"]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_elements_show_the_material_that_was_applied_to_them(tmp_path, stored):
+    made, stiff = model(tmp_path)
+    soft = solfec.BULK_MATERIAL(made, label="soft", young=1.0, density=1.0)
+    nodes, elements, surfaces = solfec.HEX([*CUBE[:6], *CUBE[9:12], *CUBE[6:9], *CUBE[12:18], *CUBE[21:], *CUBE[18:21]], 3, 3, 3, 1, [1] * 6).get_data()
+    for number in (0, 13):  # the inner element, and the one in the middle of an outer face
+        elements[10 * number + 9] = 2
+    body = solfec.BODY(made, "FINITE_ELEMENT", solfec.MESH(nodes, elements, surfaces), stiff)
+    solfec.BODY(made, "RIGID", solfec.SPHERE((5, 0, 0), 1, 1, 1), soft)
+    solfec.APPLY_BULKMAT(made, body, 2, soft)
+    made.verbose = "OFF"
+    solfec.RUN(made, solfec.PENALTY_SOLVER(), 1e-6)
+    domain = Stored(str(tmp_path / "out")).domain if stored else domain_of(made)
+    triangles, quadrics, words = fields.categories(domain, arrays.Topology(domain), "materials")
+    assert sorted(words) == ["BULK_MATERIAL_0", "soft"] and [words[k] for k in quadrics] == ["soft"]
+    assert [words[k] for k in triangles].count("soft") == 2
+    cells = cuts.Cells(domain)
+    number, same = fields.material_categories(domain, cells.body, cells.element)
+    assert same == words and [words[k] for k in number].count("soft") == 2
 
 
 def test_unknown_results_are_refused():
