@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ..shapes.characteristics import characteristics
 from ..shapes.mesh_to_convex import mesh_to_convex
 from ..shapes.pipe import pipe
 from ..shapes.rough_hex import rough_hex
@@ -12,6 +13,8 @@ from . import checks, session
 from .checks import BadType, BadValue, command
 from .hints import Integers, Numbers, Vector
 from .shapes import CONVEX, MESH, ratios_of, reported, shape_of, subdivisions
+
+OVERLAP = 1e-3  # part of a mesh's volume by which its convexes may overlap without a warning
 
 
 @command("MESH2CONVEX")
@@ -28,7 +31,13 @@ def MESH2CONVEX(mesh: MESH) -> CONVEX:
     CONVEX
         A polyhedron for each element.
     """
-    return CONVEX._of(mesh_to_convex(shape_of(mesh, "mesh", MESH)._content))
+    elements = shape_of(mesh, "mesh", MESH)._content
+    convexes = mesh_to_convex(elements)
+    with reported():
+        ratio = characteristics([convexes])[0] / characteristics([elements])[0]
+    if ratio > 1.0 + OVERLAP:
+        session.warn(f"MESH2CONVEX: faces between elements are not plane, so that convexes overlap; they have {ratio:.4g} times the volume of the mesh")
+    return CONVEX._of(convexes)
 
 
 @command("ROUGH_HEX")

@@ -64,6 +64,19 @@ def test_generators_leave_their_arguments_as_they_are():
         s.ROUGH_HEX(mesh, 1, 1, 1)
 
 
+def test_convexes_of_warped_elements_that_overlap_draw_a_warning(recwarn):
+    """A body of them is heavier than the mesh, which nothing else would tell."""
+    mesh = block()
+    s.MESH2CONVEX(mesh)
+    assert not recwarn.list
+    mesh.node(4, 0.5, 0.7, 0.0)  # the faces beside it are warped
+    with pytest.warns(SolfecWarning, match=r"convexes overlap; they have 1\.\d+ times the volume of the mesh"):
+        convexes = s.MESH2CONVEX(mesh)
+    solfec = s.SOLFEC("DYNAMIC", 1e-3)
+    bulk = s.BULK_MATERIAL(solfec, density=1.0)
+    assert s.BODY(solfec, "RIGID", mesh, bulk).mass == pytest.approx(1.0) and s.BODY(solfec, "RIGID", convexes, bulk).mass > 1.001
+
+
 def test_integration_points_are_tuples_by_identifier():
     mesh = block()
     assert len(mesh.surface_integration_points()) == 6 * 4 * 4
