@@ -17,6 +17,12 @@ def font(size: int):
     return ImageFont.truetype(os.path.join(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), size)
 
 
+def caption(presentation) -> str:
+    """Return time, and the mode that a picture shows."""
+    words = f"t = {presentation.source.time:.6g}"
+    return words if presentation.shape is None else f"{words}, {presentation.shape.title}"
+
+
 def left(legend, width: float, least: float, before: float, measure) -> float:
     """Return the x of a legend whose words end inside of a picture; it takes at most half of the width.
 
@@ -43,7 +49,7 @@ def annotate(picture: Image.Image, presentation, time: bool = True, scale: float
     text = font(size)
     ink = (0, 0, 0, 255)
     if time:
-        draw.text((size // 2, size // 2), f"t = {presentation.source.time:.6g}", ink, font=text)
+        draw.text((size // 2, size // 2), caption(presentation), ink, font=text)
     overlay = presentation.overlay
     if overlay.texts:
         for place, word in zip(presentation.camera.project(np.array(overlay.places), *picture.size), overlay.texts):

@@ -74,6 +74,39 @@ def _sphere(parts: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     return points, np.concatenate([np.stack([a, d, c], -1).reshape(-1, 3), np.stack([a, c, b], -1).reshape(-1, 3)])
 
 
+def _circles(parts: tuple[int, int]) -> np.ndarray:
+    """Return pairs of points (n, 2) of `_sphere` that are edges of three great circles."""
+    around, along = parts
+    equator = along // 2 * around + np.arange(around)
+    rings = [np.stack([equator, np.roll(equator, -1)], 1)]
+    for j in range(0, around, around // 4):
+        meridian = np.arange(along + 1) * around + j
+        rings.append(np.stack([meridian[:-1], meridian[1:]], 1))
+    return np.concatenate(rings)
+
+
+def _apart(triangles: np.ndarray, kinds: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give triangles (n, 3) last corners of their own category, whose colour a browser takes for all of a triangle.
+
+    Returns
+    -------
+    triangles : ndarray (n, 3)
+        With copies of points in the place of last corners that have another category already; copies are numbered from `count` on.
+    category : ndarray
+        Categories of the points and the copies.
+    copied : ndarray
+        The points of which they are copies.
+    """
+    pairs, place = np.unique(np.stack([triangles[:, 2], kinds], 1), axis=0, return_inverse=True)
+    again = np.zeros(len(pairs), bool)
+    again[1:] = pairs[1:, 0] == pairs[:-1, 0]
+    number = pairs[:, 0].copy()
+    number[again] = count + np.arange(again.sum())
+    category = np.full(count + again.sum(), -1)
+    category[number] = pairs[:, 1]
+    return np.column_stack((triangles[:, :2], number[place.ravel()])), category, pairs[again, 0]
+
+
 class _Scene:
     """Shapes of all bodies that are visible in some frame, and their changes from frame to frame."""
 
@@ -83,6 +116,7 @@ class _Scene:
         self.looks: list = []
         self.points, self.body, self.triangles, self.edges = [], [], [], []
         self.category: list = []
+        self.words: dict[int, str] = {}  # of categories, by the numbers that the page has for them
         self.count, self.frames, self.size = 0, [], 0
         self.chunks: list = []  # chunks of points, with functions that find the current ones in a domain
         self.version = None
@@ -94,7 +128,7 @@ class _Scene:
             self.version = id(domain), domain.geometry.version
             self._new_bodies()
         values = view.values_shown
-        frame = {"time": view.source.time, "pose": self._poses(), "moved": self._deformed(), "arrows": self._arrows()}
+        frame = {"time": view.source.time, "pose": self._poses(), "moved": self._deformed(), "arrows": self._arrows(), "kinds": self._kinds()}
         if values is not None:
             frame["values"] = self._coded_values(values)
         self.size += sum(part.nbytes for part in frame.values() if isinstance(part, np.ndarray))
@@ -122,15 +156,42 @@ class _Scene:
         self.chunks.append((self.count, len(taken), [int(ids[row]) for row in owner[taken]], rigid[owner[taken]], None))
         self._append(reference, owner[taken], ids)
         mine = np.isin(owner[topology.triangles[:, 0]], new) if len(topology.triangles) else np.zeros(0, bool)
-        self.triangles.append(number[topology.triangles[mine].astype(int)])
+        triangles, category = number[topology.triangles[mine].astype(int)], view.categories_shown
+        per_point = np.full(len(taken), -1)
+        copied = np.zeros(0, int)
+        if category is not None:
+            triangles, per_point, copied = _apart(triangles - (self.count - len(taken)), self._numbers(category[0][mine]), len(taken))
+            triangles += self.count - len(taken)
+        self.triangles.append(triangles)
+        self.category.append(per_point)
+        if len(copied):
+            rows = owner[taken][copied]
+            self.chunks.append((self.count, len(copied), [int(ids[row]) for row in rows], rigid[rows], copied + self.count - len(taken)))
+            self._append(reference[copied], rows, ids)
         mine = np.isin(topology.edge_body, new)
         self.edges.append(number[topology.edges[mine].astype(int)])
-        category = view.categories_shown
-        per_vertex = np.full(geometry.vertices.n, -1)
-        if category is not None:
-            per_vertex[topology.triangles.astype(int)] = category[0][:, None]
-        self.category.append(per_vertex[taken])
         self._new_quadrics(new, ids, category)
+
+    def _numbers(self, category: np.ndarray) -> np.ndarray:
+        """Return the page's numbers of categories: numbers of the view grow with what occurs in a frame."""
+        known = {word: number for number, word in self.words.items()}
+        table = np.full(len(self.view.legend.words) + 1, -1)  # the last one, of -1, is grey
+        for number, word in self.view.legend.words:
+            table[number] = known.setdefault(word, len(known))
+        self.words.update({number: word for word, number in known.items()})
+        return table[category]
+
+    def _kinds(self) -> np.ndarray:
+        """Return categories (bodies,) of known bodies, if the result has one for each of them; they may change from frame to frame."""
+        view = self.view
+        if view.result not in fields.OF_BODIES:
+            return np.zeros(0, np.int16)
+        result = np.full(len(self.known), -1, np.int16)
+        number = self._numbers(fields.body_categories(view.domain, view.result)[0])
+        for row, body in enumerate(view.domain.bodies.view("id").tolist()):
+            if body in self.known:
+                result[self.known[body]] = number[row]
+        return result
 
     def _new_quadrics(self, new: np.ndarray, ids: np.ndarray, category) -> None:
         """Add spheres and ellipsoids as triangles."""
@@ -139,15 +200,19 @@ class _Scene:
         which = np.flatnonzero(np.isin(owner, new))
         if not len(which):
             return
-        points, triangles = _sphere(COARSE if len(topology.quadrics) > MANY else FINE)
+        parts = COARSE if len(topology.quadrics) > MANY else FINE
+        points, triangles = _sphere(parts)
         _, shapes = arrays.references(domain, topology)
         shapes = shapes[which].astype(float)
         placed = shapes[:, None, :3] + np.einsum("pk,nkj->npj", points, shapes[:, 3:].reshape(-1, 3, 3))
         rows = np.repeat(owner[which], len(points))
         rigid = domain.bodies.view("kind")[rows] <= BodyKind.RIGID
         self.chunks.append((self.count, len(rows), [int(ids[row]) for row in rows], rigid, (points, [int(ids[row]) for row in owner[which]])))
-        self.triangles.append((self.count + len(points) * np.arange(len(which))[:, None, None] + triangles).reshape(-1, 3))
-        self.category.append(np.repeat(np.full(len(which), -1) if category is None else category[1][which], len(points)))
+        first = self.count + len(points) * np.arange(len(which))[:, None, None]
+        self.triangles.append((first + triangles).reshape(-1, 3))
+        wire = self.view.looks[owner[which], 3] < 0.0  # drawn as edges, of which they have none
+        self.edges.append((first[wire] + _circles(parts)).reshape(-1, 2))
+        self.category.append(np.repeat(np.full(len(which), -1) if category is None else self._numbers(category[1][which]), len(points)))
         self._append(placed.reshape(-1, 3) - (self.origin - topology.origin), rows, ids)
 
     def _append(self, points: np.ndarray, rows: np.ndarray, ids: np.ndarray) -> None:
@@ -185,7 +250,9 @@ class _Scene:
         for _, size, bodies, _, quadric in self.chunks:
             bodies = np.array(bodies)
             place = np.full((size, 3), np.nan)
-            if quadric is None:
+            if isinstance(quadric, np.ndarray):  # copies of the points of the chunk before
+                place = np.concatenate(found)[quadric]
+            elif quadric is None:
                 for body in np.unique(bodies).tolist():
                     rows = np.flatnonzero(of_vertex == body)
                     mine = np.flatnonzero(bodies == body)
@@ -218,6 +285,8 @@ class _Scene:
         of_vertex = ids[owner]
         result = np.full(self.count, np.nan)
         for first, _, bodies, _, quadric in self.chunks:
+            if isinstance(quadric, np.ndarray):
+                continue  # copies, of results without values
             bodies = np.array(bodies)
             holder = ids[domain.geometry.primitives.view("body")[topology.quadrics]]
             for body in np.unique(bodies).tolist():
@@ -235,12 +304,17 @@ class _Scene:
         return coded
 
     def _arrows(self) -> np.ndarray:
-        """Return points, drawn vectors, and shares of the colour range (n, 7) of arrows."""
+        """Return points, drawn vectors, and shares of the colour range, or numbers of categories, (n, 7) of arrows."""
         points, vectors, values, tubes = self.view.arrows_drawn()
+        if self.view.arrow_kinds is not None:
+            self.words.update(self.view.legend.words)
         if not len(points):
             return np.zeros((0, 7), np.float32)
         low, high = self.view.renderer.arrow_range
-        share = np.clip((values - low) / (high - low), 0.0, 1.0) if high > low else np.full(len(values), 0.5)
+        if self.view.arrow_kinds is not None:
+            share = self.view.arrow_kinds
+        else:
+            share = np.clip((values - low) / (high - low), 0.0, 1.0) if high > low else np.full(len(values), 0.5)
         start = points - self.origin - (0.5 * vectors if tubes == 1 else vectors if tubes == 0 else 0.0)
         return np.concatenate([start, vectors, share[:, None]], axis=1).astype(np.float32)
 
@@ -251,7 +325,7 @@ class _Scene:
         low, high = view.box()
         legend = None
         if view.legend is not None:
-            legend = {"title": view.legend.title, "words": [[int(k), word] for k, word in view.legend.words]}
+            legend = {"title": view.legend.title, "words": [[int(k), word] for k, word in sorted(self.words.items())]}
             if view.legend.range is not None:
                 legend["numbers"] = [[place, word] for place, word in colours.numbers(*view.legend.range, 9, view.legend.logarithmic)]
         soft = np.concatenate([~rigid for _, _, _, rigid, _ in self.chunks]) if self.chunks else np.zeros(0, bool)
@@ -263,7 +337,7 @@ class _Scene:
             "labels": [self._label(body) for body in self.known], "valued": widest > 0 and view.result not in fields.KINDS,
             "frames": [
                 {"time": frame["time"], "pose": _coded(frame["pose"], "<f4"), "moved": _coded(frame["moved"], "<f4"), "arrows": _coded(frame["arrows"], "<f4"),
-                 "values": _coded(frame["values"], "u1") if "values" in frame else ""}
+                 "values": _coded(frame["values"], "u1") if "values" in frame else "", "kinds": _coded(frame["kinds"], "<i2")}
                 for frame in self.frames
             ],
             "map": _coded(colours.colour_map(view.colour_map), "u1"), "palette": _coded(colours.palette(), "u1"), "legend": legend,
@@ -271,7 +345,7 @@ class _Scene:
                 "target": (view.camera.target - self.origin).tolist(), "distance": view.camera.distance, "rotation": view.camera.rotation.tolist(),
                 "radius": 0.5 * float(np.linalg.norm(high - low)), "ortho": view.camera.ortho,
             },
-            "fade": view.renderer.fade, "start": max(len(self.frames) - 1, 0),
+            "fade": view.renderer.fade, "kinds": view.arrow_kinds is not None, "start": max(len(self.frames) - 1, 0),
         }  # fmt: skip
 
     def _label(self, body: int) -> str:

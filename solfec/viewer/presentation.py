@@ -67,6 +67,8 @@ class Presentation:
     legend : Legend, optional
     values_shown, categories_shown : ndarray, tuple of 2 ndarray, optional
         Values of vertices in the picture; categories of triangles and quadrics.
+    arrow_kinds : ndarray, optional
+        Categories of arrows or tubes.
     """
 
     def __init__(self, source, renderer):
@@ -76,7 +78,7 @@ class Presentation:
         self.shown_in_space: set[str] = set()
         self.rough: set[int] = set()
         self.highlighted: set[int] = set()
-        self.shape, self.bases, self.followed, self._place = None, {}, 0, None
+        self.shape, self.bases, self.followed, self._place, self.arrow_kinds = None, {}, 0, None, None
         self.measured: list[np.ndarray] = []
         self.overlay, self.ranges, self.budget = overlays.Overlay(), AllFrames(source), np.inf
         self.planes: list[cuts.Plane] = []
@@ -327,7 +329,7 @@ class Presentation:
         name = self.result if self.result in (*fields.AT_CONSTRAINTS, *fields.OF_CONSTRAINTS, "forces") else ""
         renderer.fade = FADE if name else 1.0
         tubes, mode = 2 if name == "chains" else int(name in (*fields.TUBES, *fields.OF_CONSTRAINTS)), 1
-        self._arrows = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), 0
+        self._arrows, self.arrow_kinds = (np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), 0), None
         if not name:
             empty = np.zeros((0, 3), np.float32)
             renderer.set_arrows(empty, empty, np.zeros(0, np.float32), np.zeros((0, 4), np.int32))
@@ -340,7 +342,7 @@ class Presentation:
         owners[:, 1] = np.resize(domain.constraints.view("id"), len(values)) if name != "forces" else 0x7FFFFFFF
         if name in fields.OF_CONSTRAINTS:
             owners[:, 2], words = fields.constraint_categories(domain, name)
-            values, mode = np.ones(len(values)), 2
+            values, mode, self.arrow_kinds = np.ones(len(values)), 2, owners[:, 2]
             self.legend = Legend(name, words=[(k, words[k]) for k in np.unique(owners[:, 2]).tolist()])
         else:
             renderer.arrow_range = self._range(name, values)

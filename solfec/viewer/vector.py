@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import SolfecError
 from . import colours
-from .legend import font, left
+from .legend import caption, font, left
 from .pictures import picture
 
 DOTS = 150.0  # pixels per inch
@@ -60,7 +60,7 @@ def save(presentation, width: int, height: int, path: str, annotated: bool = Tru
 def _annotate(panel, presentation, width: int, height: int) -> None:
     size = max(min(width, height) / 512, 0.5) * 13.0  # of letters, in pixels
     text = {"fontsize": size * 72.0 / DOTS, "va": "center"}
-    panel.text(0.5 * size, size, f"t = {presentation.source.time:.6g}", **text)
+    panel.text(0.5 * size, size, caption(presentation), **text)
     centre, length = np.array([width - 3.5 * size, height - 3.5 * size]), 2.0 * size
     axes = presentation.camera.rotation.T
     for k in np.argsort(axes[:, 2]).tolist():

@@ -9,6 +9,7 @@ from test_window import frames_played
 import solfec
 from solfec.errors import SolfecError
 from solfec.viewer import arrays, cuts, fields, histories, inspection, overlays
+from solfec.viewer.legend import caption
 from solfec.viewer.sources import Live, Stored
 
 
@@ -92,6 +93,8 @@ def test_modes_displace_the_body_alone(app):
     assert (app.draw().pixels() != before).any() and "eigenvalue" in app.message and app.view.legend is None
     app.do("next eigenshape")
     assert app.view.shape.number == 7
+    frequency = np.sqrt(shape.base.values[7]) / (2 * np.pi)
+    assert caption(app.view) == f"t = 0, mode 8 of 10, eigenvalue {shape.base.values[7]:.4g}, frequency {frequency:.4g}"  # of pictures
     app.do("bigger arrows")
     assert app.view.shape.scale == 1.25
     app.do("animate eigenshape")

@@ -16,6 +16,7 @@ from PIL import Image
 import solfec
 from solfec import cli
 from solfec.errors import SolfecError
+from solfec.kinds import ConstraintKind
 from solfec.viewer import fields
 
 BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
@@ -98,6 +99,88 @@ def test_browsers_show_pages_and_the_mouse_turns_them(window, scene, tmp_path):
     assert cli.main(["view", scene, "--html", str(path), "--result", "R", "--look", "-60,30"]) == 0
     _, title = shot(path, "document.title = String(arrowCount);")
     assert int(title) > 5
+
+
+@pytest.mark.parametrize("result", ["surfaces", "volumes", "materials", "bodies"])
+def test_every_triangle_of_a_page_has_the_colour_of_its_kind(window, tmp_path, result):
+    """A browser takes the kind of the last corner for all of a triangle, and faces of several kinds share corners."""
+    cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    nodes, elements, surfaces = solfec.HEX(cube, 2, 2, 2, 1, [1, 2, 3, 4, 5, 6]).get_data()
+    elements[9::20] = [2] * len(elements[9::20])
+    with solfec.view(model_of(nodes, elements, surfaces, cube), size=(100, 80), window=False) as view:
+        view.do("result " + result)
+        view.save(str(tmp_path / "p.html"))
+        shown, data = view.application.view, data_of(tmp_path / "p.html")
+        numbers, _, words = fields.categories(shown.domain, shown.topology, result)
+    named = dict(data["legend"]["words"])
+    last = decoded(data["triangles"], "<u4").reshape(-1, 3)[:, 2]
+    category = decoded(data["category"], "<i2")
+    kinds, body = decoded(data["frames"][0]["kinds"], "<i2"), decoded(data["body"], "<u4")
+    assert len(category) == len(body) == len(decoded(data["points"], "<f4")) // 3 and len(kinds) == (2 if result == "bodies" else 0)
+    assert [named[k] for k in (kinds[body] if len(kinds) else category)[last]] == [words[k] for k in numbers]
+
+
+def model_of(nodes, elements, surfaces, cube):
+    """Elements of two materials that have moved, and a rigid cube."""
+    model = solfec.SOLFEC("DYNAMIC", 1e-3)
+    model.verbose = "OFF"
+    bulk, soft = solfec.BULK_MATERIAL(model, density=1.0), solfec.BULK_MATERIAL(model, label="soft", young=1.0, density=1.0)
+    body = solfec.BODY(model, "FINITE_ELEMENT", solfec.MESH(nodes, elements, surfaces), bulk)
+    solfec.APPLY_BULKMAT(model, body, 2, soft)
+    solfec.BODY(model, "RIGID", solfec.TRANSLATE(solfec.HEX(cube, 1, 1, 1, 3, [7, 8, 9, 7, 8, 9]), (2, 0, 0)), bulk)
+    body.conf = [0.1] * len(body.conf)
+    return model
+
+
+def test_copied_points_of_pages_move_with_their_bodies(window, tmp_path):
+    cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    nodes, elements, surfaces = solfec.HEX(cube, 1, 1, 1, 1, [1, 2, 3, 4, 5, 6]).get_data()
+    with solfec.view(model_of(nodes, [*elements[:-1], 2], surfaces, cube), size=(100, 80), window=False) as view:
+        view.do("result surfaces")
+        view.save(str(tmp_path / "p.html"))
+    data = data_of(tmp_path / "p.html")
+    points, soft = decoded(data["points"], "<f4").reshape(-1, 3), decoded(data["soft"], "<u4")
+    moved = decoded(data["frames"][0]["moved"], "<f4").reshape(-1, 3)
+    assert len(soft) == len(moved) > 8
+    assert moved - points[soft] == pytest.approx(0.1, abs=1e-5)
+
+
+def test_balls_that_are_drawn_as_edges_have_great_circles_on_pages(window, scene, tmp_path):
+    edges = []
+    for command in ("wireframe none", "wireframe all"):
+        assert cli.main(["view", scene, "--html", str(tmp_path / "p.html"), "--do", command, "--every", "9"]) == 0
+        data = data_of(tmp_path / "p.html")
+        points, body = decoded(data["points"], "<f4").reshape(-1, 3).astype(float), decoded(data["body"], "<u4")
+        edges.append(decoded(data["edges"], "<u4").reshape(-1, 2))
+    ball = data["labels"].index("body 5 (ball)")
+    assert not (body[edges[0][:, 0]] == ball).any()
+    drawn = edges[1][body[edges[1][:, 0]] == ball]
+    centre = points[body == ball].mean(axis=0)
+    length = np.linalg.norm(points[drawn[:, 0]] - points[drawn[:, 1]], axis=1).sum()
+    assert length == pytest.approx(3 * 2 * np.pi * 0.5, rel=0.01) and np.linalg.norm(points[drawn] - centre, axis=2) == pytest.approx(0.5, abs=0.01)
+
+
+def test_groups_and_kinds_of_constraints_are_those_of_every_frame(window, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = solfec.SOLFEC("DYNAMIC", 1e-2, "out/meet", contacts="MANIFOLD")
+    model.verbose = "OFF"
+    bulk = solfec.BULK_MATERIAL(model, density=1.0)
+    balls = [solfec.BODY(model, "RIGID", solfec.SPHERE((x, 0, 0), 0.5, 1, 1), bulk) for x in (0.0, 1.2)]
+    solfec.FIX_DIRECTION(balls[0], (0, 0, 0), (0, 1, 0))
+    solfec.INITIAL_VELOCITY(balls[0], (1, 0, 0), (0, 0, 0))
+    solfec.RUN(model, solfec.AUTO_SOLVER(), 0.3)
+    with solfec.view("out/meet", window=False) as view:
+        view.do("result islands")
+        view.save("p.html")
+        view.do("result constraints")
+        view.save("q.html")
+        kinds = view.application.view.domain.constraints.view("kind")
+        words = {int(k): kind.family.word for k, kind in zip(sorted(set(kinds.tolist())), sorted({ConstraintKind(k) for k in kinds.tolist()}))}
+    frames = [decoded(frame["kinds"], "<i2") for frame in data_of(tmp_path / "p.html")["frames"]]
+    assert len(set(frames[0])) == 2 and len(set(frames[-1])) == 1  # apart, then together
+    data = data_of(tmp_path / "q.html")
+    drawn = decoded(data["frames"][-1]["arrows"], "<f4").reshape(-1, 7)[:, 6]
+    assert data["kinds"] and dict(data["legend"]["words"]) == words and set(drawn) == set(kinds)
 
 
 def test_pages_that_cannot_be_are_refused(window, scene, tmp_path, monkeypatch, capsys):
