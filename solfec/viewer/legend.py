@@ -23,6 +23,13 @@ def caption(presentation) -> str:
     return words if presentation.shape is None else f"{words}, {presentation.shape.title}"
 
 
+def listed(legend, lines: int) -> tuple[list[tuple[int, str]], str]:
+    """Return the categories for which so many lines have room, and words about those that are left out."""
+    if len(legend.words) <= lines:
+        return legend.words, ""
+    return legend.words[: lines - 1], f"and {len(legend.words) - lines + 1} more"
+
+
 def left(legend, width: float, least: float, before: float, measure) -> float:
     """Return the x of a legend whose words end inside of a picture; it takes at most half of the width.
 
@@ -66,7 +73,10 @@ def _legend(draw, extent: tuple[int, int], presentation, text, size: int) -> Non
     x = int(left(legend, width, 8 * size, 1.4 * bar + 0.5 * size, text.getlength))
     draw.text((x, y - int(1.4 * size)), legend.title, (0, 0, 0, 255), font=text)
     if legend.range is None:
-        for line, (number, word) in enumerate(legend.words[: max((height - 4 * size) // int(1.5 * size), 1)]):
+        shown, more = listed(legend, max((height - 4 * size) // int(1.5 * size), 2))
+        if more:
+            draw.text((x, y + int(1.5 * len(shown) * size) - size // 8), more, (0, 0, 0, 255), font=text)
+        for line, (number, word) in enumerate(shown):
             top = y + int(1.5 * line * size)
             colour = tuple(colours.palette()[number % colours.CATEGORIES].tolist())
             draw.rectangle((x, top, x + bar, top + size), fill=(*colour, 255), outline=(60, 60, 60, 255))

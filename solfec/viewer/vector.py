@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import SolfecError
 from . import colours
-from .legend import caption, font, left
+from .legend import caption, font, left, listed
 from .pictures import picture
 
 DOTS = 150.0  # pixels per inch
@@ -81,7 +81,9 @@ def _legend(panel, presentation, width: int, height: int, size: float, text: dic
     x = left(legend, width, 8 * size, 1.4 * bar + 0.5 * size, font(max(round(size), 1)).getlength)
     panel.text(x, y - size, legend.title, **text)
     if legend.range is None:
-        for line, (number, word) in enumerate(legend.words[: max(int((height - 4 * size) / (1.5 * size)), 1)]):
+        shown, more = listed(legend, max(int((height - 4 * size) / (1.5 * size)), 2))
+        panel.text(x, y + (1.5 * len(shown) + 0.5) * size, more, **text)
+        for line, (number, word) in enumerate(shown):
             top = y + 1.5 * line * size
             panel.add_patch(Rectangle((x, top), bar, size, facecolor=colours.palette()[number % colours.CATEGORIES] / 255.0, edgecolor="0.25", lw=0.5))
             panel.text(x + 1.4 * bar, top + 0.5 * size, word, **text)

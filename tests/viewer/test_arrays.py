@@ -14,7 +14,7 @@ from solfec import cli
 from solfec.errors import SolfecError
 from solfec.viewer import arrays, colours, cuts, fields
 from solfec.viewer.camera import VIEWS, Camera
-from solfec.viewer.legend import left
+from solfec.viewer.legend import left, listed
 from solfec.viewer.presentation import Legend
 from solfec.viewer.sources import Stored
 
@@ -218,6 +218,11 @@ def test_legends_of_narrow_ranges_tell_their_numbers_apart():
     words = [text for _, text in colours.numbers(-1000.5, -1000.0)]
     assert len(set(words)) == 9 and float(words[0]) == -1000.5 and float(words[-1]) == -1000.0
     assert [text for _, text in colours.numbers(0.0, 2.0, 3, logarithmic=True)] == ["1.00e+00", "1.00e+01", "1.00e+02"]
+
+
+def test_legends_without_room_for_all_words_say_how_many_are_missing():
+    legend = Legend("surfaces", words=[(k, str(k)) for k in range(40)])
+    assert listed(legend, 40) == (legend.words, "") and listed(legend, 10) == (legend.words[:9], "and 31 more")
 
 
 @pytest.mark.parametrize("word, least", [("BULK_MATERIAL_0", 40.0), ("a" * 500, 100.0)])
