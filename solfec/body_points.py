@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .bodies import motion, point_values
+from .bodies.finite_elements import compiled
 from .bodies.table import BodyKind
 from .errors import SolfecError
 from .shapes import point_query
@@ -53,6 +54,16 @@ class BodyPoints:
         if self.domain.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             return point_values.velocity(self.domain.bodies, row, point, self.domain.epsilon)
         return motion.point_velocities(self.domain.bodies, np.array([row], np.int32), reference)[:, 0]
+
+    def nodes(self, identifier: int, reference: np.ndarray) -> np.ndarray:
+        """Present places (n, 3) of the nodes of one of the body's meshes, by their referential ones (n, 3)."""
+        bodies, row = self.domain.bodies, self.domain.body_row(identifier)
+        if bodies.kind[row] != BodyKind.FINITE_ELEMENT:
+            return motion.spatial_points(bodies, np.full(len(reference), row, np.int32), np.asfortranarray(reference.T)).T
+        fe = compiled(bodies)
+        number = fe.number(row)
+        own = slice(fe.first[number], fe.first[number + 1])
+        return (fe.reference[:, own] + bodies.configurations.conf[:, fe.conf_row[own]]).T
 
     def _place(self, identifier: int, point) -> tuple[int, np.ndarray]:
         """Row of a body, and a referential point in it as a column (3, 1)."""

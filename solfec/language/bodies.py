@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..fragments import inherited_points
 from ..insertion import default_scheme
 from ..lives import Cause, Event
 from . import checks, session
-from .checks import BadType, BadValue, command
+from .checks import BadType, BadValue, command, put
 from .handles import Handle, simulation_of
 from .hints import Base, Member, Numbers, Switch, T
 from .materials import BULK_MATERIAL, bulk_material
@@ -369,7 +370,17 @@ class BODY(Handle):
 
         For other bodies the MESH, or list of MESH, in their shape, or None."""
         self._row  # noqa: B018
-        return unwrapped([mesh.copy() for mesh in self._simulation.domain.meshes_of(self._id)])
+        meshes = unwrapped([mesh.copy() for mesh in self._simulation.domain.meshes_of(self._id)])
+        for mesh in meshes if isinstance(meshes, list) else [] if meshes is None else [meshes]:
+            put(mesh, "_places", partial(self._node_places, self._id))
+        return meshes
+
+    def _node_places(self, identifier: int, nodes: np.ndarray) -> np.ndarray:
+        """Present places (n, 3) of the nodes (n, 3) of a mesh that was taken when the body had an identifier."""
+        self._row  # noqa: B018
+        if self._id != identifier:
+            raise ValueError(f"body {identifier} has become body {self._id} since its mesh was taken; take BODY.mesh again")
+        return self._simulation.domain.points.nodes(identifier, nodes)
 
 
 def _check_rotation(values, where: str) -> None:

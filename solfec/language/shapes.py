@@ -108,7 +108,7 @@ class MESH(Shape):
         Default surface identifier, then records: 3 or 4, node numbers, surface identifier.
     """
 
-    __slots__ = ()
+    __slots__ = ("_places",)  # of BODY.mesh: present places of nodes, by their referential ones
 
     @command("MESH")
     def __init__(self, nodes: Numbers, elements: Integers, surfids: int | Integers) -> None:
@@ -123,6 +123,9 @@ class MESH(Shape):
         with reported():
             content = Mesh.from_records(nodes, elements, surfids)
         self._put(content)
+
+    def __getstate__(self):
+        return None, {name: getattr(self, name) for name in Shape.__slots__}  # copies are of no body
 
     def _said(self) -> str:
         count = self._content.topology.element_count
@@ -184,7 +187,7 @@ class MESH(Shape):
         point, normal : tuple of 3
             The plane.
         ref : bool
-            Reference or current configuration, which are equal for a mesh without a body.
+            The plane is in the reference configuration; False: in the current one, for the mesh of a body, where the body is now.
         eps : float
             Tolerance (default: geometric epsilon).
         """
@@ -192,7 +195,8 @@ class MESH(Shape):
         point, normal = checks.vector(point, "point"), checks.direction(normal, "normal")
         checks.instance(ref, "ref", bool, "bool")
         eps = session.current().epsilon if eps is None else checks.positive(eps, "eps")
-        return content.internal_faces_on_plane(point, normal, eps)
+        places = None if ref else getattr(self, "_places", None)
+        return content.internal_faces_on_plane(point, normal, eps, None if places is None else places(content.nodes))
 
 
 class SPHERE(Shape):

@@ -153,13 +153,13 @@ class Mesh:
         rows = np.flatnonzero(topology.face_neighbour > np.arange(len(topology.face_neighbour)))
         return [topology.face_nodes[row, : topology.face_size[row]].tolist() for row in rows.tolist()]
 
-    def internal_faces_on_plane(self, point, normal, epsilon: float) -> list[list[int]]:
-        """Return the `internal_faces` with all nodes within `epsilon` of a plane."""
+    def internal_faces_on_plane(self, point, normal, epsilon: float, nodes: np.ndarray | None = None) -> list[list[int]]:
+        """Return the `internal_faces` with all nodes within `epsilon` of a plane, by default at their own places, or where `nodes` (n, 3) are."""
         normal = np.array(normal, float)
         length = np.sqrt(normal @ normal)
         if not length > 0.0:
             raise ValueError("'normal' must not be zero")
-        near = np.abs((self.nodes - np.array(point, float)) @ (normal / length)) <= epsilon
+        near = np.abs(((self.nodes if nodes is None else nodes) - np.array(point, float)) @ (normal / length)) <= epsilon
         return [face for face in self.internal_faces() if near[face].all()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import pytest
@@ -83,6 +84,32 @@ def test_integration_points_are_tuples_by_identifier():
     assert len(mesh.surface_integration_points(3)) == 16 and mesh.surface_integration_points(9) == []
     points = mesh.volume_integration_points(volid=1)
     assert len(points) == 64 and isinstance(points[0], tuple)
+
+
+@pytest.mark.parametrize("kind", ["RIGID", "PSEUDO_RIGID", "TL", "BC", "BC-MODAL"])
+def test_faces_on_planes_in_space_are_those_of_the_body_where_it_is_now(kind):
+    solfec = s.SOLFEC("DYNAMIC", 1e-3)
+    solfec.verbose = "OFF"
+    bulk = s.BULK_MATERIAL(solfec, young=1e6, density=1000)
+    more = {"form": kind} if kind in ("TL", "BC") else {}
+    if kind == "BC-MODAL":
+        free = s.BODY(solfec, "FINITE_ELEMENT", block(), bulk)
+        more = {"form": kind, "base": s.MODAL_ANALYSIS(free, 7)}
+        s.DELETE(solfec, free)
+    body = s.BODY(solfec, kind if "RIGID" in kind else "FINITE_ELEMENT", block(), bulk, **more)
+    s.INITIAL_VELOCITY(body, (0, 0, 10), (0, 0, 0))
+    mesh = body.mesh
+    s.RUN(solfec, s.PENALTY_SOLVER(), 0.1)
+    for height, there in ((0.5, 0), (1.5, 4)):
+        plane = (0, 0, height), (0, 0, 1)
+        assert len(mesh.inter_element_faces_on_plane(*plane)) == 4 - there
+        assert len(mesh.inter_element_faces_on_plane(*plane, ref=False)) == there
+        for copied in (s.COPY(mesh), copy.deepcopy(mesh)):
+            assert len(copied.inter_element_faces_on_plane(*plane, ref=False)) == 4 - there  # of no body
+    old = body.mesh
+    s.DELETE(solfec, body)
+    with pytest.raises(ValueError, match="does not exist"):
+        old.inter_element_faces_on_plane((0, 0, 1.5), (0, 0, 1), False)
 
 
 def test_bend_returns_its_mesh():
