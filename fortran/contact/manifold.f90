@@ -3,7 +3,8 @@
 !> The normal is that of a feature: of the face along whose normal the bodies are furthest apart (or overlap least), of
 !> two edges that cross, or the middle of the faces about two edges that lie on each other.  If bodies are apart, or
 !> overlap by no more than a sliver, along two very different directions, they pass each other at an edge, and neither
-!> direction is that of a contact.  So a body that slides over flush bodies is not stopped at their seams.
+!> direction is that of a contact.  So a body that slides over flush bodies is not stopped at their seams.  A sliver is thin beside
+!> both bodies: foils that lie on each other overlap by little along every direction, and are in contact.
 module manifold
   use kinds, only: dp, i4
   use polyhedra, only: polyhedron, shape_tables, edge_numbers, face_beyond
@@ -18,6 +19,7 @@ module manifold
   real(dp), parameter :: turned = 0.9817_dp   !< see `contact_patch`
   real(dp), parameter :: passing = 0.5_dp     !< bodies apart along directions more than 60 degrees apart pass each other
   real(dp), parameter :: same = 0.9986_dp     !< directions within 3 degrees count as one
+  real(dp), parameter :: thin = 0.1_dp        !< part of the thickness of a body: overlaps that are deeper are no slivers
   real(dp), parameter :: aside = 0.02_dp      !< cosine below which an element's face does not face the other body
   real(dp), parameter :: last_places = 1.0e-9_dp
 
@@ -112,8 +114,7 @@ contains
       two_face = 0
     end if
     if (beneath_inner_face(one, work%first, best) .or. beneath_inner_face(two, work%second, best)) return
-    call directions_aside(one, two, work%first, work%second, sliver, normal, second)
-    if (dot_product(normal, second) < passing) return
+    if (pass_each_other(one, two, work%first, work%second, sliver, normal, second)) return
     if (touch_inside(one, two, one_face > 0, normal, -best, size)) then
       call crossing_edges(one, two, tables, faces, 0.25_dp*best, touching, reach, size, made, crossed)
       return
@@ -200,9 +201,40 @@ contains
     two_face = maxloc(second(1:two%outer), 1)
     normal = one%plane(1:3,one_face)
     if (second(two_face) > first(one_face)) normal = -two%plane(1:3,two_face)
-    call directions_aside(one, two, first, second, sliver, normal, aside)
-    passing_at_edge = dot_product(normal, aside) < passing
+    passing_at_edge = pass_each_other(one, two, first, second, sliver, normal, aside)
   end function passing_at_edge
+
+  !> Whether bodies pass each other at an edge.  `aside`: of `directions_aside`.
+  logical function pass_each_other(one, two, first, second, sliver, normal, aside)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: first(:), second(:), sliver, normal(3)
+    real(dp), intent(out) :: aside(3)
+
+    call directions_aside(one, two, first, second, sliver, normal, aside)
+    pass_each_other = dot_product(normal, aside) < passing
+    if (.not. pass_each_other) return
+    call directions_aside(one, two, first, second, thin_sliver(one, two, sliver), normal, aside)
+    pass_each_other = dot_product(normal, aside) < passing
+  end function pass_each_other
+
+  !> A sliver's width that is no more than a part of the thickness of either body.
+  pure real(dp) function thin_sliver(one, two, sliver)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: sliver
+
+    thin_sliver = min(sliver, thin*thickness(one), thin*thickness(two))
+  end function thin_sliver
+
+  !> Least extent of a body along the normals of its faces.
+  pure real(dp) function thickness(body)
+    type(polyhedron), intent(in) :: body
+    integer(i4) :: i
+
+    thickness = huge(thickness)
+    do i = 1, body%faces
+      thickness = min(thickness, extent(body, body%plane(1:3,i)))
+    end do
+  end function thickness
 
   !> Finds, among the normals of both bodies along which they are apart or overlap by at most `sliver`, the one furthest from `normal`.
   pure subroutine directions_aside(one, two, first, second, sliver, normal, aside)
@@ -327,6 +359,7 @@ contains
     end do
     if (nearest >= huge(nearest)) return
     supported = inside > sliver .or. one_face == 0 .and. two_face == 0
+    if (.not. supported) supported = inside > thin_sliver(one, two, sliver)
     if (nearest > reach) return
 
     call prefer_touching(low, direction, last_places*size, far%place, far%gap)
