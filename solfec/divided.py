@@ -17,6 +17,7 @@ import numpy as np
 
 from . import fragments, kernel_level, lost_bodies
 from .bodies.loads import BodyCallbacks
+from .contact.swallowed import Swallowed
 from .errors import SolfecError
 from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
@@ -447,8 +448,7 @@ class Divided:
         self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
         if self.part is None:
             return
-        swallowed = self.world.gathered(copy.copy(self.part.model.swallowed))
-        self.whole.swallowed = next((one for one in swallowed if one.steps), self.whole.swallowed)
+        self.whole.swallowed = Swallowed.joined(self.world.gathered(copy.copy(self.part.model.swallowed)))
 
 
 def reach_of(whole, least: float, boxes: np.ndarray, speed: np.ndarray) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import body_packing, end_notes, kept_memory, lost_bodies
 from .body_rows import BodyRows
+from .contact.swallowed import Swallowed
 from .divided import Divided, Requests, is_solved_together, reach_of, refuse, refuse_variant, sweeps_by_colours
 from .errors import SolfecError
 from .kinds import BodyKind, ConstraintKind, Motor
@@ -191,7 +192,7 @@ class Spread(Divided):
         self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
         found = self.world.gathered((end_notes.found(self.whole), copy.copy(self.whole.swallowed)))
         self.notes = end_notes.joined(notes for notes, _ in found)
-        self.whole.swallowed = next((one for _, one in found if one.steps), self.whole.swallowed)
+        self.whole.swallowed = Swallowed.joined(one for _, one in found)
         self.requests, self._described = Requests(lambda: None, lambda: False), dict
 
     def _note(self) -> None:

@@ -1,16 +1,33 @@
-"""Degenerate contacts: bodies so deep in one another that the normals of their facets cancel and the normal is a guess."""
+"""Overlaps that no law of contact explains: bodies so deep in one another that the normals of their facets cancel and the normal is a guess, and
+bodies that begin nearer to one another than they move before contacts are found for the first time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+
+from ..kinds import ConstraintKind
 
 
 class Swallowed:
-    """Degenerate contacts of a run, for a warning at its end."""
+    """Degenerate contacts of a run, and overlaps of its first half step, for warnings at its end."""
 
     def __init__(self):
         self.steps = 0
         self._first = ""
+        self._overlap, self._begun = 0.0, ""
+
+    @classmethod
+    def joined(cls, parts: Iterable[Swallowed]) -> Swallowed:
+        """Return what processes have found in their parts."""
+        one = cls()
+        for part in parts:
+            if not one.steps:
+                one.steps, one._first = part.steps, part._first
+            if part._overlap > one._overlap:
+                one._overlap, one._begun = part._overlap, part._begun
+        return one
 
     def after_detection(self, geometry, bodies, time: float) -> None:
         """Record new contacts found at `time` whose normal is that of the shallowest face.
@@ -26,11 +43,32 @@ class Swallowed:
             x, y, z = work.result.slave_point[:, row]
             self._first = f"first at time {time:g}, bodies {one} and {two} at ({x:g}, {y:g}, {z:g})"
 
+    def after_first_step(self, model) -> None:
+        """Record the deepest gap-aware contact of bodies that were apart at the start and have passed each other's surface in the first half step.
+
+        Contacts are found in the middle of a step, from where on such materials stop bodies at surfaces; overlaps are not pushed out.
+        """
+        constraints, bodies, margin = model.constraints, model.bodies, model.geometry.primitives.margin
+        rows = np.flatnonzero(constraints.view("kind") == ConstraintKind.CONTACT)
+        rows = rows[model.surface_materials.gap_aware[constraints.material[rows]] > 0.0]
+        way = -0.5 * model.step * constraints.V[2, rows]
+        gap = constraints.gap[rows]
+        deep = np.minimum(margin[constraints.master_primitive[rows]], margin[constraints.slave_primitive[rows]])
+        rows, way, gap = (a[(gap < -deep) & (gap + way >= -model.epsilon)] for a in (rows, way, gap))
+        if rows.size:
+            k = int(np.argmin(gap))
+            one, two = sorted(int(bodies.id[side[rows[k]]]) for side in (constraints.master, constraints.slave))
+            self._overlap = -float(gap[k])
+            self._begun = (
+                f"bodies {one} and {two} begin {max(gap[k] + way[k], 0.0):.3g} apart and move by {way[k]:.3g} in the first half step, before contacts are found: they overlap by "
+                f"{self._overlap:.3g} from then on; let them begin {way[k]:.3g} apart, or take a shorter step"
+            )
+
     def told(self) -> str:
-        """Return the warning once; '' if there is none."""
-        if not self.steps:
-            return ""
-        steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
-        text = f"in {steps} bodies lay in one another so that the way out was a guess, through the shallowest face; {self._first}"
-        self.steps, self._first = 0, ""
-        return text
+        """Return the warnings once; '' if there are none."""
+        texts = [self._begun] if self._begun else []
+        if self.steps:
+            steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
+            texts.append(f"in {steps} bodies lay in one another so that the way out was a guess, through the shallowest face; {self._first}")
+        self.steps, self._first, self._overlap, self._begun = 0, "", 0.0, ""
+        return "; ".join(texts)
