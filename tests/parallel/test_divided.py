@@ -1,5 +1,6 @@
 """Models that run divided among several owners: migration, identifiers, the whole model that users see; in threads of one process."""
 
+import copy
 import itertools
 import re
 import sys
@@ -201,3 +202,24 @@ def test_contacts_wait_for_impacts_that_other_processes_know(size):
         INITIAL_VELOCITY(ball, (float(k == 0), 0, 0), (0, 0, 0))
     model = solfec._simulation.domain
     assert course(model, size, 20, looks=1)[0] == course(model, 1, 20, looks=1)[0]
+
+
+def test_processes_name_the_deepest_overlap_of_the_first_half_step():
+    solfec = SOLFEC("DYNAMIC", 1e-3, None, contacts="MANIFOLD")
+    bulk = BULK_MATERIAL(solfec, density=1e3)
+    corners = [tuple(np.subtract(corner, 0.5) * (20, 20, 2) - (0, 0, 1)) for corner in itertools.product((0, 1), repeat=3)]
+    BODY(solfec, "OBSTACLE", HULL(corners, 1, 1), bulk)
+    for k in range(12):
+        INITIAL_VELOCITY(BODY(solfec, "RIGID", SPHERE((0.5 * k - 3, 0, 0.051), 0.05, 1, 1), bulk), (0, 0, -10.0 - k), (0, 0, 0))
+    model = solfec._simulation.domain
+
+    def program(world):
+        whole = copy.deepcopy(model)
+        run = Divided(whole, world, solver(), Balance(), NOTHING)
+        for _ in range(3):
+            run.advance()
+        run.end()
+        return whole.swallowed.told()
+
+    found = {text for size in (1, 3) for text in spmd(size, program)}
+    assert len(found) == 1 and "bodies 1 and 13 begin 0.001 apart and move by 0.0105" in found.pop()
