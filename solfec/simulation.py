@@ -444,7 +444,7 @@ class Simulation:
                 if domain.step_number == 0:
                     self._write()
             course = self._course = self._course or self._course_of(solver, requests, end)
-            balance = None if domain.spread else Balance(domain)
+            balance = None if domain.spread else Balance(domain, self._world.size == 1)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
@@ -553,8 +553,7 @@ class Simulation:
             return
         if self.verbose == "ON":
             progress.note(line(figures))
-        models = np.unique(self.domain.surface_materials.view("model"))
-        if text := warning(figures, any(SurfaceModel(model).row.family.compliant for model in models.tolist())):
+        if text := warning(figures):
             self.notify(f"RUN: {text}")
 
     def _quiet_until(self, end: float) -> float:

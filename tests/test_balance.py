@@ -111,6 +111,42 @@ def test_a_law_that_gives_energy_is_told_of():
         sf.RUN(solfec, Pushes(), 0.3)
 
 
+def on_springs(step: float, contacts: str = "CLASSIC"):
+    """A floor without friction, whose contacts are springs."""
+    solfec = sf.SOLFEC("DYNAMIC", step, output=None, contacts=contacts)
+    sf.SURFACE_MATERIAL(solfec, model="SPRING_DASHPOT", friction=0.0, spring=1e6, dashpot=0.0)
+    bulk = sf.BULK_MATERIAL(solfec, model="KIRCHHOFF", young=1e6, poisson=0.25, density=1000)
+    sf.BODY(solfec, "OBSTACLE", sf.TRANSLATE(sf.SCALE(sf.HULL(CUBE, 1, 1), (9, 9, 1)), (-4, -4, -1)), bulk)
+    return solfec, bulk
+
+
+def test_springs_that_give_more_energy_than_they_held_are_told_of():
+    """A soft block that falls on a corner, and overlaps by most of an element, doubles its energy: contacts = 'CLASSIC' turns the normal while the spring is loaded."""
+    solfec, bulk = on_springs(1e-3)
+    block = sf.ROTATE(sf.TRANSLATE(sf.HEX(CUBE, 3, 3, 3, 1, [1] * 6), (0, 0, 0.95)), (0, 0, 0.95), (1, -1, 0), -40)
+    body = sf.BODY(solfec, "FINITE_ELEMENT", block, bulk, form="BC")
+    body.scheme = "DEF_LIM"
+    sf.INITIAL_VELOCITY(body, (0, 0, -8), (0, 0, 0))
+    with pytest.warns(SolfecWarning, match="RUN: contacts have added energy, .* beyond what their springs held at first"):
+        sf.RUN(solfec, sf.PENALTY_SOLVER(), 0.3)
+    assert sf.ENERGY(solfec).kinetic > 1.3 * 0.5 * 1000 * 8**2
+
+
+@pytest.mark.parametrize("solver", [sf.PENALTY_SOLVER, sf.AUTO_SOLVER], ids=["PENALTY", "AUTO"])
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+def test_springs_may_return_what_they_held_when_a_run_began(solver, contacts):
+    """A ball that begins 0.1 deep in the floor, and one that is thrown down, in runs that end while they are on the way up."""
+    solfec, bulk = on_springs(1e-4, contacts)
+    balls = [sf.BODY(solfec, "RIGID", sf.SPHERE((x, 0.5, z), 0.5, 1, 1), bulk) for x, z in ((0, 0.4), (2, 0.51))]
+    sf.INITIAL_VELOCITY(balls[1], (0, 0, -4), (0, 0, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(12):
+            sf.RUN(solfec, solver(), 0.01)
+    assert balls[0].velo[5] == pytest.approx((1e6 * 0.1**2 / balls[0].mass) ** 0.5, rel=1e-3)
+    assert balls[1].velo[5] == pytest.approx(4, rel=1e-2)
+
+
 def test_energy_that_appears_from_nowhere_is_told_of():
     solfec, body = falling("RIGID")
     domain = solfec._simulation.domain
