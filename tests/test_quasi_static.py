@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from unit_cube import block
+from unit_cube import BOX, block
 
+import solfec as sf
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Energy, Form, Scheme
 from solfec.domain import Domain
@@ -211,6 +212,29 @@ def test_an_obstacle_that_moves_presses_a_block_together():
     strain = 0.5 * ((1 - shortened) ** 2 - 1)
     assert domain.points.stress(body, (0.5, 0.5, 0.5))[2] == pytest.approx(1e6 * strain * (1 - shortened), rel=1e-4)
     assert domain.energy()[Energy.INTERNAL] == pytest.approx(0.5 * 1e6 * strain**2, rel=1e-4)
+
+
+# from a Newton iteration in numpy on the same elements, whose lower nodes are fixed and whose upper ones belong to the plate
+LEANING = [("BC", 0.1, 0.1, 60, 0.00132656516), ("BC", 0.15, 0.1, 160, 0.00534759970), ("TL", 0.05, 0.03, 300, 0.000548968076)]
+
+
+@pytest.mark.parametrize(("form", "pressure", "step", "steps", "expected"), LEANING)
+def test_a_block_that_contacts_alone_hold_leans_as_far_as_its_pressure_bends_it(form, pressure, step, steps, expected):
+    """A cube under a loose plate, on which a force rests a thousandth beside the middle; it would fall over at 0.18 E (BC) and 0.105 E (TL)."""
+    solfec = sf.SOLFEC("QUASI_STATIC", step, None, contacts="MANIFOLD")
+    sf.SURFACE_MATERIAL(solfec, friction=0.9)
+    bulk = sf.BULK_MATERIAL(solfec, young=1e6, poisson=0.0, density=1000)
+    ground, cells, lid = (
+        sf.HEX((BOX * size + np.asarray(low)).ravel().tolist(), n, n, n, 1, [1] * 6)
+        for size, low, n in (((5, 5, 1), (-2, -2, -1), 1), (1, (0, 0, 0), 3), ((2, 2, 0.2), (-0.5, -0.5, 1), 1))
+    )
+    sf.BODY(solfec, "OBSTACLE", ground, bulk)
+    cube, plate = sf.BODY(solfec, "FINITE_ELEMENT", cells, bulk, form=form), sf.BODY(solfec, "RIGID", lid, bulk)
+    load = sf.TIME_SERIES([0, 0, 10 * step, pressure * 1e6, 1000, pressure * 1e6])
+    sf.FORCE(plate, "SPATIAL", (0.501, 0.5, 1.1), (0, 0, -1), load)
+    sf.RUN(solfec, sf.AUTO_SOLVER(1e-10), steps * step)
+    top = [sf.DISPLACEMENT(cube, (x, y, 1)) for x in np.arange(4) / 3 for y in np.arange(4) / 3]
+    assert np.mean(top, axis=0)[0] == pytest.approx(expected, rel=2e-3)
 
 
 def mixed():
