@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from finite_element_models import ElementModel, block, follow_reference
+from finite_element_models import ElementModel, block, follow_reference, lame_of
 
 from solfec.bodies import motion
 from solfec.bodies.materials import BulkMaterial
@@ -196,3 +196,29 @@ def test_a_body_of_large_strains_keeps_its_angular_momentum():
         model.run(step, round(0.2 / step))
         errors.append(np.abs(turning(model) - start).max())
     assert errors[1] < errors[0] / 3.5 and errors[0] < 1e-4 * np.abs(start).max()
+
+
+@pytest.mark.parametrize(("young", "step"), [(1e6, 1e-3), (1e9, 1e-3), (1e9, 2.5e-4)])
+def test_damping_brakes_a_turning_body_by_what_its_way_to_mid_step_stretches_it(young, step):
+    """At eta w**2 (1 + (h c/k)**2): points that move straight for half a step stretch the body by (w h)**2/4 in the mean, and the stress turns with it."""
+    model = ElementModel()
+    row = model.add(block((4, 2, 2), (-0.5, -0.1, -0.1), (0.5, 0.1, 0.1)), young, 0.3, 1e3, Form.TL, Scheme.DEF_LIM, 1e-6)
+    model.spin(row, (0, 0, 0), (0, 0, 12))
+    model.initialise()
+    start, wave = turning(model)[2], sum(lame_of(young, 0.3)) / 1e3 * 12 / (1 + 0.04) * step**2
+    model.run(step, round(0.1 / step))
+    assert 1 - turning(model)[2] / start == pytest.approx(1e-6 * 12**2 * 0.1 * (1 + wave), rel=0.12)
+
+
+@pytest.mark.parametrize(("young", "most"), [(1e9, 5e-4), (1e10, 0.02)])
+def test_a_stiff_body_that_turns_keeps_its_energy_below_a_step_that_its_waves_give(young, most):
+    """h**2 w c/k = 0.04 and 0.126 for a second, as docs/choices.md has them; what conserves energy keeps it beyond."""
+    for conserving, bound in ((0, most), (1, 1e-9)):
+        model = ElementModel()
+        row = model.add(block((4, 2, 2), (-0.5, -0.1, -0.1), (0.5, 0.1, 0.1)), young, 0.3, 1e3, Form.TL, Scheme.DEF_LIM)
+        model.bodies.conserving[row] = conserving
+        model.spin(row, (0, 0, 0), (0, 0, 12))
+        model.initialise()
+        seen, start = [], model.energy(Energy.KINETIC)
+        model.run(1e-3, 1000 if conserving == 0 else 100, lambda _, model=model, seen=seen: seen.append(model.energy(Energy.KINETIC) + model.energy(Energy.INTERNAL)))
+        assert np.abs(np.array(seen) / start - 1).max() < bound
