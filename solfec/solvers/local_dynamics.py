@@ -436,7 +436,7 @@ class LocalDynamics:
                 f"{self.name(row)} cannot act: the tangent matrix of a body with scheme 'DEF_LIM'"
                 f"{'' if self.dynamic else ', supports included,'} is not positive definite, as of one that buckles"
                 f"{'' if self.dynamic else ' or that contacts alone hold'}; take a smaller step, smaller loads,"
-                f"{' or form' if self.dynamic else ' more supports, or form'} 'BC'"
+                f"{'' if self.dynamic else ' more supports,'} or finite elements of form 'BC'"
             )
         return f"{self.name(row)} cannot act: zero inverse inertia or an unknown kind of body"
 
