@@ -121,6 +121,9 @@ class Detection:
         """Find new contacts, without those that sparsification removes."""
         model, work = self.model, self.model.geometry.workspace
         constraints, settings = model.constraints, model.settings
+        if work.rank >= 0:
+            joined = slice(work.first_new, constraints.n)
+            work.joined = np.array([constraints.master_primitive[joined], constraints.slave_primitive[joined]])
         self._detect(FIND, FIND, NO_LIMITS if settings.symmetric else self._present_limits(settings), "first", "second")
         new, self.removed = work.first_new, work.removed
         if settings.symmetric and constraints.n > new:

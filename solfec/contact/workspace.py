@@ -89,6 +89,7 @@ class Workspace(Record):
         self.alone_of: tuple = None, None, np.zeros(0, int)  # surfaces and their exclusions, and the primitives that nothing may touch
         self.fresh = 1
         self.options = (0.0, False), False, False, False
+        self.joined = np.zeros((2, 0), np.int32)  # of a part of a model: pairs of primitives of the points that have joined patches in this step
         self.cohesive = 1  # contacts may have cohesion
         self.contact_capacity = -1
         self.rows = np.zeros((0, 2), np.int32, order="F")

@@ -335,8 +335,10 @@ class Part:
         return (last >= 0) & self.mine[last]
 
     def contact_keys(self, rows: np.ndarray) -> np.ndarray:
-        """Return keys (6, n) of contacts, in whose order a birth step numbers them: of further points of two primitives that touched before the identifier of
-        their first contact then, or a large number; bodies, numbers of primitives, slot.
+        """Return keys (6, n) of contacts, in whose order a birth step numbers them: of further points of two primitives that touch still the identifier of
+        their first contact before the step, or a large number; bodies, numbers of primitives, slot.
+
+        Two primitives that have come apart, and are in contact with exchanged roles, count as new ones.
         """
         bodies, constraints = self.model.bodies, self.model.constraints
         one, two = (np.array([getattr(constraints, side + end)[rows] for end in ("", "_primitive")]) for side in ("master", "slave"))
@@ -348,7 +350,7 @@ class Part:
         pairs, first = np.unique(self._pairs(*sides), return_index=True)
         wanted = self._pairs(constraints.master_primitive[rows], constraints.slave_primitive[rows])
         place = np.searchsorted(pairs, wanted)
-        found = np.append(pairs, -1)[place] == wanted
+        found = (np.append(pairs, -1)[place] == wanted) & np.isin(wanted, self._pairs(*self.model.geometry.workspace.joined))
         joined = np.where(found, np.append(known[first], 0)[place], NO_CONTACT)
         return np.array([joined, low[0], low[1], high[0], high[1], constraints.slot[rows]], np.int64)
 

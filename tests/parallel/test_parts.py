@@ -19,7 +19,7 @@ from solfec.kinds import BodyKind  # noqa: E402
 from solfec.parallel import colour_messages  # noqa: E402
 from solfec.parallel.colours import colour, hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
-from solfec.parallel.part import Part, pairs_of_rows  # noqa: E402
+from solfec.parallel.part import NO_CONTACT, Part, pairs_of_rows  # noqa: E402
 from solfec.parallel.part_sweeps import PartSweeps  # noqa: E402
 from solfec.parallel.partition import Balance  # noqa: E402
 from solfec.parallel.prediction import divided  # noqa: E402
@@ -230,6 +230,21 @@ def test_bodies_are_divided_by_the_sweeps_that_their_contacts_take():
     owner = divided(model, 1.0, 2, Balance())
     contacts = np.bincount(owner[pairs_of_rows(model.constraints, np.arange(model.constraints.n), part.moving)[1]])
     assert contacts.sum() > 100 and contacts.max() < 0.6 * contacts.sum()
+
+
+def test_pairs_that_come_apart_and_touch_with_exchanged_roles_are_numbered_as_new_ones():
+    """As in a serial run; further points of pairs that still touch come before them."""
+    model = models.block(3, manifold=True)
+    part = Part(model, Alone(), 1.0)
+    part.advance(PartSweeps(part, GaussSeidelSolver(1e-3, 50)))
+    constraints, rows = model.constraints, np.arange(model.constraints.n)[:5]
+    part._note_touching()
+    model.geometry.workspace.joined = np.array([constraints.slave_primitive[rows[:2]], constraints.master_primitive[rows[:2]]])
+    first = part.contact_keys(rows)[0]
+    assert np.isin(first[:2], constraints.id[: constraints.n]).all()
+    joined = part._pairs(constraints.master_primitive[rows], constraints.slave_primitive[rows])
+    others = ~np.isin(joined, joined[:2])
+    assert others.any() and (first[others] == NO_CONTACT).all()
 
 
 def test_sums_after_sweeps_do_not_depend_on_order_or_parts_while_terms_grow_and_shrink():
