@@ -64,7 +64,7 @@ class GatheredSolver(PartSweeps):
             given.take_outcome(outcome)
             report.failed_row = -1  # a number of another process
         if isinstance(given, GaussSeidelSolver):
-            given.take(self.reported(local), report, self._agreed)
+            given.take(self.reported(local), report, self._agreed, self._reason)
         return report
 
     def _solve_gathered(self, rows) -> SolverReport:

@@ -81,7 +81,7 @@ class PartSweeps(ConstraintSolver):
         self.part.model.timings["GSINIT"] += perf_counter() - began
         report = self._iterate(local, self.given)
         self._explain(local, report)
-        self.given.take(local, report, self._agreed)
+        self.given.take(local, report, self._agreed, self._reason)
         self._leave_to_others(local)
         return report
 
@@ -128,6 +128,11 @@ class PartSweeps(ConstraintSolver):
         residual, mine = local.rows.residual, self.counted
         size = np.where(np.isfinite(residual[mine]), residual[mine], np.inf).max(initial=-1.0)
         return max(self.part.world.gathered((float(size), diagnosis.worst_row(local, report, mine) if mine.size else "")))[1]
+
+    def _reason(self, local, report: SolverReport) -> str:
+        """Return what all processes say of a solution that failed: a process alone has rows that others solve, or none."""
+        found = self.part.world.gathered(diagnosis.contradiction(self.reported(local)))
+        return next(filter(None, found), "") or self.worst_row(local, report)
 
     def _regard_all(self, local) -> None:
         """Raise `rows.speed` to the velocities of motors and springs of joints in all processes."""

@@ -197,17 +197,19 @@ class GaussSeidelSolver(ConstraintSolver):
         if report.status != "OK" and not report.cause and local.peels():
             report.cause = PEELING
 
-    def take(self, local: LocalDynamics, report: SolverReport, agreed: Callable[[str], str] = str) -> None:
+    def take(
+        self, local: LocalDynamics, report: SolverReport, agreed: Callable[[str], str] = str, reason: Callable[..., str] = diagnosis.reason
+    ) -> None:
         """Record the outcome of a solution, apply the failure policy, and warn of contradictions.
 
-        `agreed` returns the contradiction to warn of ('': none), from the one that these rows show.
+        `agreed` returns the contradiction to warn of ('': none), from the one that these rows show; `reason` what to say of a solution that failed.
         """
         self.error = report.status
         self.iters = report.iterations
         if self.itershist is not None:
             self.itershist.append(self.iters)
         if report.status != "OK":
-            self._fail(local, report, agreed)
+            self._fail(local, report, agreed, reason)
         elif report.residual > SUSPICIOUS:
             self._warn_of_contradiction(local, agreed)
 
@@ -285,10 +287,9 @@ class GaussSeidelSolver(ConstraintSolver):
         report.iterations, report.fallbacks = k + 1, fallbacks
         return report
 
-    def _fail(self, local: LocalDynamics, report: SolverReport, agreed: Callable[[str], str]) -> None:
+    def _fail(self, local: LocalDynamics, report: SolverReport, agreed: Callable[[str], str], reason: Callable[..., str]) -> None:
         if self.failure == "EXIT":
-            reason = diagnosis.reason(local, report)
-            raise RuntimeError(f"GAUSS_SEIDEL_SOLVER failed with error code {self.error}: {reason}")
+            raise RuntimeError(f"GAUSS_SEIDEL_SOLVER failed with error code {self.error}: {reason(local, report)}")
         self._warn_of_contradiction(local, agreed)
         if self.failure == "CALLBACK" and self.callback(self) == 0:
             raise SystemExit(0)

@@ -250,6 +250,25 @@ def test_steps_that_are_not_solved_count_where_process_0_has_no_rows():
     assert none == 0 < some and one == other and "in 3 of 3 steps" in one[0] and "is that of constraint" in one[0]
 
 
+@pytest.mark.parametrize("colouring", ["ON", "OFF"])
+def test_a_failure_that_ends_the_run_is_told_alike_where_process_0_has_no_rows(colouring):
+    """A process holds rows that others solve, whose residuals mean nothing in it."""
+    scene = Scene()
+    scene.box((6, 0, -0.5), (3, 3, 0.5), kind="OBSTACLE")
+    for k in range(4):
+        scene.ball((-3 * k, 0, 5))
+        scene.box((5 + 0.3 * k, 0.05 * k, 0.2 + 0.39 * k), velocity=(0, 0, -1))
+    copies = [copy.deepcopy(scene.model) for _ in range(3)]
+
+    def told(world):
+        run = Divided(copies[world.rank], world, sweeps(1e-16, 1, colouring, failure="EXIT"), Balance(), NOTHING)
+        with pytest.raises(RuntimeError, match="error code DIVERGED: the largest residual, .* is that of constraint") as error:
+            run.advance()
+        return str(error.value)
+
+    assert len(set(spmd(3, told))) == 1
+
+
 def test_solvers_tell_all_processes_what_they_have_found():
     copies = [jointed.mechanisms().model for _ in range(2)]
 
