@@ -29,6 +29,7 @@ READERS = frozenset(  # commands that another thread may call while a model runs
     "RUN ENERGY DISPLACEMENT VELOCITY STRESS TIMING DURATION HISTORY BYLABEL MASS_CENTER CONVEX MESH SPHERE ELLIP HULL".split()
 )
 PLAIN = frozenset((float, int, np.float64))  # types that are numbers without further checks
+TOO_LITTLE = "the memory does not suffice"
 SURFACE_LIMIT = 2**31 - 2  # identifiers are 32-bit integers; the largest one is the wildcard of look-ups
 
 
@@ -91,7 +92,9 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
                 error.command = error.command or name
                 raise
             except MemoryError as error:
-                raise MemoryError(f"{name}: the memory does not suffice: {error or 'ask for less'}") from None
+                if TOO_LITTLE in str(error):  # a command that a function of the user has called within this one
+                    raise
+                raise MemoryError(f"{name}: {TOO_LITTLE}: {str(error) or 'ask for less'}").with_traceback(error.__traceback__) from None
 
         return cast(F, call)
 

@@ -236,6 +236,18 @@ def test_a_command_says_that_the_memory_does_not_suffice(monkeypatch):
         s.TERRAIN([[0, 1], [0, 1]], 1)
 
 
+def test_lack_of_memory_in_a_function_of_the_user_is_told_where_it_occurs(new_model):
+    def full():
+        raise MemoryError
+
+    model = new_model("DYNAMIC", 0.01)
+    s.BODY(model, "RIGID", s.SPHERE((0, 0, 0), 1, 1, 1), s.BULK_MATERIAL(model))
+    s.CALLBACK(model, 0.01, (), full)
+    with pytest.raises(MemoryError, match="^RUN: the memory does not suffice: ask for less$") as error:
+        s.RUN(model, s.PENALTY_SOLVER(), 0.01)
+    assert error.traceback[-1].name == "full"
+
+
 def test_refused_cells_leave_the_shape_as_it_was(new_model):
     shape = s.BOX((0, 0, 0), (1, 1, 1))
     for seeds in (0, 10**9, "five", [(0, 0)], [(9, 9, 9)]):
