@@ -69,10 +69,14 @@ def end(status: int) -> int:
     if world.size == 1:
         return status
     place = END if status == 0 else f"the end, with status {status}"
-    met = None if _lost else world.meet(place, float("inf") if status == 0 else communicator.PATIENCE)
+    patience = communicator.PATIENCE if status else communicator.first_word() if world.left else float("inf")
+    met = None if _lost else world.meet(place, patience)
     if met is not None and all(other == place for other in met):
         return status
-    if status == 0:
+    if status == 0 and met is None:
+        status = 1
+        print(f"process {world.rank} has ended its input within a RUN, in which others wait for it; all must end it in the same step", file=sys.stderr)
+    elif status == 0:
         other = next(other for other in met if other != place)
         status = 1
         if not other.startswith(("an error", "the end")):

@@ -367,6 +367,7 @@ class Simulation:
             pass
         except BaseException:
             self._running = None
+            self._world.left = True
             with suppress(SolfecError):  # the user should read the first error
                 self.close()
             raise
@@ -631,10 +632,7 @@ class Simulation:
         """Call the callback; return whether the run continues: a returned 0 ends it, in any process, a returned None does not."""
         if self._course is not None:
             self._course.show()
-        answer = self._callback[1]()
-        goes_on = answer is None or answer != 0
-        if self._world.size > 1:
-            goes_on = not self._world.total(np.array([not goes_on], np.int64))[0]
+        goes_on = communicator.goes_on(self._world, self._callback[1])
         if self._course is not None and goes_on:
             self._course.take()
         return goes_on

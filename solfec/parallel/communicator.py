@@ -9,6 +9,7 @@ import ctypes
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -98,7 +99,7 @@ class Communicator(Protocol):
 class Alone:
     """Communication of a single process."""
 
-    rank, size = 0, 1
+    rank, size, left = 0, 1, False
 
     def __init__(self):
         self.traffic = Traffic()
@@ -154,7 +155,7 @@ class LongWait:
     """
 
     def __init__(self, rank: int, began: float):
-        self._rank, self._began, self._next = rank, began, _first_word()
+        self._rank, self._began, self._next = rank, began, first_word()
 
     def note(self) -> None:
         """Say so if the wait has lasted."""
@@ -164,7 +165,7 @@ class LongWait:
             print(f"solfec: process {self._rank} has waited for others for {waited:.0f} s; a process that says nothing of this kind is busy, or hangs", file=sys.stderr, flush=True)
 
 
-def _first_word() -> float:
+def first_word() -> float:
     """Return after how many seconds a process says that it waits."""
     name, default = FIRST_WORD
     try:
@@ -228,7 +229,14 @@ class MessagePassing:
     Parameters
     ----------
     world : mpi4py.MPI.Comm
+
+    Attributes
+    ----------
+    left : bool
+        Whether this process has left a RUN before its end, so that others may wait for its messages for ever.
     """
+
+    left = False
 
     def __init__(self, world):
         from mpi4py import MPI
@@ -346,6 +354,34 @@ def parted(world, left: bool) -> bool:
         return False
     leave, stay = world.largest(np.array([float(left), float(not left)]))
     return bool(leave > 0.0 and stay > 0.0)
+
+
+def goes_on(world, function: Callable[[], Any]) -> bool:
+    """Call a function of the user in all processes, and return whether the run goes on: a returned 0 ends it, in any of them; a returned None does not.
+
+    Raises
+    ------
+    SystemExit
+        All of them end their inputs, or this one does so with a status, which ends the others.
+    SolfecError
+        Some, but not all, end their inputs without an error.
+    """
+    answer, leaving = 0, None
+    try:
+        answer = function()
+    except SystemExit as request:
+        if request.code or world.size == 1:
+            raise
+        leaving = request
+    stop = answer is not None and answer == 0
+    if world.size == 1:
+        return not stop
+    stopping, leave = world.total(np.array([stop, leaving is not None], np.int64))
+    if leaving is not None and leave == world.size:
+        raise leaving
+    if leave:
+        raise SolfecError(f"CALLBACK: {leave} of {world.size} processes end their input here, and others do not; all must end it in the same step")
+    return not stopping
 
 
 @cache

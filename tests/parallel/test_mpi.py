@@ -275,6 +275,22 @@ def test_an_error_of_one_process_ends_all(tmp_path):
     assert time.monotonic() - began < 30
 
 
+def test_a_callback_that_ends_the_input_of_one_process_ends_all(tmp_path):
+    """Others would wait for its messages for ever; if all of them end their inputs, that is no error."""
+    ends = HEAP + CALLED % "if RANK () < int (NON_SOLFEC_ARGV () [0]): raise SystemExit (0)" + RUN
+    _, errors = run(2, tmp_path, ends, status=1, arguments=[1])
+    assert errors.count("CALLBACK: 1 of 2 processes end their input here, and others do not") == 1
+    assert run(2, tmp_path, ends, "-w", "-y", arguments=[2]) == ("", "")
+    assert not list(tmp_path.glob("seen?"))
+
+
+def test_a_function_that_ends_the_input_of_one_process_ends_all(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOLFEC_PATIENCE", "1")
+    ends = "def end (q, u, t, h): raise SystemExit\nFORCE (ball, 'SPATIAL', ball.center, (1, 0, 0), end)\n"
+    _, errors = run(2, tmp_path, HEAP + ends + RUN, status=1)
+    assert "has ended its input within a RUN" in errors
+
+
 @pytest.mark.slow
 def test_an_error_of_all_processes_is_told_once(tmp_path):
     said, errors = run(3, tmp_path, "FIX_POINT (3, 4)", status=1)
