@@ -537,9 +537,11 @@ class Simulation:
         """Return what must be equal in all processes beside the tables of the model: names, and bytes that describe it."""
         schedules = [self._output, self._callback and self._callback[0], *(schedule for _, schedule in self._snapshots)]
         times = end, [schedule and schedule.state for schedule in schedules], [snapshots.listed for snapshots, _ in self._snapshots]
-        return {
+        made_apart = {} if self.spreading.on else {"points, directions, motions or laws of constraints": settings.constraints_as_bytes(self.domain)}
+        return made_apart | {
             "loads, materials or other settings": (settings.common_bytes if self.spreading.on else settings.as_bytes)(self.domain, solver),
             "duration of RUN, or intervals of OUTPUT, CALLBACK or samples": repr(times).encode(),
+            "IMBALANCE_TOLERANCE": repr(self.balancing).encode(),
         }
 
     @property

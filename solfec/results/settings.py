@@ -101,6 +101,23 @@ def as_bytes(domain, solver=None) -> bytes:
     return described.encode() + b"".join(array.tobytes() for array in functions.take_fresh(0))
 
 
+#: What the user's constraints are given, beside series and curves.
+GIVEN = (
+    *("master", "slave", "master_point", "slave_point", "base", "value", "direction", "update", "dashpot", "implicit"),
+    *("joint", "axes", "geared", "gearing"),
+)
+
+
+def constraints_as_bytes(domain) -> bytes:
+    """Return what the user's constraints are given, and the time series and curves that they refer to, as bytes; equal models give equal bytes."""
+    constraints, functions = domain.constraints, Functions()
+    users = slice(0, constraints.user_count)
+    columns = [getattr(constraints, name)[..., users] for name in GIVEN]
+    columns.append(functions.numbers_of(constraints.series)[constraints.series_rows[:, users]])
+    columns.append(functions.numbers_of(constraints.curves)[constraints.curve[users]])
+    return b"".join(np.ascontiguousarray(array).tobytes() for array in (*columns, *functions.take_fresh(0)))
+
+
 def common_bytes(domain, solver=None) -> bytes:
     """Return the settings that belong to no body as bytes, for processes that have made different bodies."""
     described = {name: value for name, value in describe(domain, Functions(), solver).items() if name not in OF_BODIES}

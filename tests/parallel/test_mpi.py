@@ -330,6 +330,31 @@ def test_settings_that_differ_among_processes_are_told_once(tmp_path, difference
     assert errors.count("processes 0 and 1 have made different models: they differ in loads, materials or other settings") == 1, errors
 
 
+CONSTRAINED = {
+    "point": "FIX_POINT (ball, (ball.center[0], ball.center[1], ball.center[2] + 0.1 * RANK ()))",
+    "direction": "FIX_DIRECTION (ball, ball.center, (1, 0, RANK ()))",
+    "velocity": "SET_VELOCITY (ball, ball.center, (1, 0, 0), 1.0 + RANK ())",
+    "series": "SET_VELOCITY (ball, ball.center, (1, 0, 0), TIME_SERIES ([0, 0, 1, 1 + RANK ()]))",
+    "curve": "PUT_SPRING (ball, ball.center, solfec.bodies[3], solfec.bodies[3].center, [-1, 9 + RANK (), 1, -9], (-5, 5))",
+    "dashpot": "PUT_SPRING (ball, ball.center, solfec.bodies[3], solfec.bodies[3].center, [-1, 9, 1, -9], (-5, 5), dashpot = RANK ())",
+    "axis": "HINGE (ball, None, ball.center, (1, 0, RANK ()))",
+    "motor": "MOTOR (HINGE (ball, None, ball.center, (0, 0, 1)), 'RATE', 1.0 + RANK ())",
+    "body": "FIX_DIRECTION (ball, ball.center, (0, 0, 1), solfec.bodies[3 + RANK ()], solfec.bodies[3 + RANK ()].center)",
+}
+
+
+@pytest.mark.parametrize("difference", ["velocity", "body", *(pytest.param(name, marks=pytest.mark.slow) for name in CONSTRAINED if name not in ("velocity", "body"))])
+def test_constraints_that_differ_among_processes_are_told(tmp_path, difference):
+    """As those of an input that draws them by chance."""
+    _, errors = run(2, tmp_path, HEAP + CONSTRAINED[difference] + "\n" + RUN, status=1)
+    assert errors.count("processes 0 and 1 have made different models: they differ in points, directions, motions or laws of constraints") == 1, errors
+
+
+def test_divisions_that_differ_among_processes_are_told(tmp_path):
+    _, errors = run(2, tmp_path, HEAP + "IMBALANCE_TOLERANCE (solfec, 1.1, 1.0, 1 + RANK ())\n" + RUN, status=1)
+    assert errors.count("made different models: they differ in IMBALANCE_TOLERANCE;") == 1, errors
+
+
 @pytest.mark.parametrize("difference", ["OUTPUT (solfec, 0.01 * (1 + RANK ()))", pytest.param("CALLBACK (solfec, 1.0 + RANK (), (), list)", marks=pytest.mark.slow)])
 def test_times_that_differ_among_processes_are_told(tmp_path, difference):
     _, errors = run(2, tmp_path, HEAP + difference + "\n" + RUN, status=1)
