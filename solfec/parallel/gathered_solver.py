@@ -109,13 +109,16 @@ class IslandSolver(GatheredSolver):
         """Compute reactions and velocities of the rows on own bodies."""
         self._regard_all(local)
         self._find_rows(local)
-        report = self._solve_where_rows_are(local) if self._has_no_seams() else self._solve_at_homes(local)
-        if report is None:
-            report = self._solve_together(local)
-        elif report.status != "OK":
+        report = self._nearest(local, lambda: self._solve_once(local))
+        if report.status != "OK" and report.solver == "AUTO":
             self._all.collect(local, self.counted, self.held, False)  # so that messages can name any row
         self._leave_to_others(local)
         return report
+
+    def _solve_once(self, local) -> SolverReport:
+        """Solve by islands, or else by sweeps in one process."""
+        report = self._solve_where_rows_are(local) if self._has_no_seams() else self._solve_at_homes(local)
+        return self._solve_together(local) if report is None else report
 
     def _has_no_seams(self) -> bool:
         """Whether no row acts on moving bodies of several processes, so that no island does."""

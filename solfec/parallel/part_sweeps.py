@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import RowKind
-from ..solvers import diagnosis
+from ..solvers import contradictory_rows, diagnosis
 from ..solvers.constraint_solver import ConstraintSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
 from ..solvers.report import STATUS, SolverReport
@@ -79,10 +79,31 @@ class PartSweeps(ConstraintSolver):
         self._find_rows(local)
         self._choose_rows(0, self.given)
         self.part.model.timings["GSINIT"] += perf_counter() - began
-        report = self._iterate(local, self.given)
+        report = self._nearest(local, lambda: self._iterate(local, self.given))
         self._explain(local, report)
         self.given.take(local, report, self._agreed, self._reason)
         self._leave_to_others(local)
+        return report
+
+    def _nearest(self, local, once: Callable[[], SolverReport]) -> SolverReport:
+        """Solve once, and once more for the nearest velocities if constraints contradict one another, as `contradictory_rows.solve` does: one process finds out."""
+        report, part = once(), self.part
+        if not part.linked or self.whole is None or self.whole.spread or (report.status == "OK" and report.residual <= contradictory_rows.UNMET):
+            return report
+        if not part.world.largest(np.array([float(contradictory_rows.may_contradict(local, self.counted))]))[0]:
+            return report
+        rows = Gathering(part, self.whole)
+        rows.collect(local, self.counted, self.held, False)
+        found = contradictory_rows.excess_of(rows.rows) if rows.here else None
+        if not part.world.largest(np.array([float(found is not None)]))[0]:
+            return report
+        excess = np.zeros((3, local.n))
+        excess[:, rows.mine] = rows.spread(None if found is None else found.T, 3).T
+        with contradictory_rows.without(local, excess):
+            report = once()
+        report.merit, report.residual = measured(local, self.counted, part.driven.size > 0, False, part.world)
+        report.status = self.given.error = "DIVERGED"
+        report.cause = contradictory_rows.CAUSE
         return report
 
     def _explain(self, local, report: SolverReport) -> None:
@@ -508,10 +529,16 @@ class PartPenalty(PartSweeps):
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of contacts, then those of the user's constraints with the contacts' reactions held."""
-        contacts = local.contacts
-        report = self.given.solve_contacts(local)
         self._regard_all(local)
         self._find_rows(local)
+        report = self._nearest(local, lambda: self._solve_once(local))
+        local.rows.merit[: local.n] = 0.0
+        return report
+
+    def _solve_once(self, local) -> SolverReport:
+        """Compute reactions and velocities, whatever constraints contradict one another."""
+        contacts = local.contacts
+        report = self.given.solve_contacts(local)
         self._leave_to_others(local)
         if self.part.linked:
             self._choose_rows(contacts)
@@ -520,7 +547,6 @@ class PartPenalty(PartSweeps):
         else:
             self._gather(local)
             _, report.residual = self._measured(local, noting=False)
-        local.rows.merit[: local.n] = 0.0
         return report
 
 

@@ -6,7 +6,8 @@ fulfils (`diagnosis.contradictory_part`): reactions stay bounded, errors are the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -26,30 +27,57 @@ def solve(solver, local: LocalDynamics, once: Callable[[LocalDynamics], SolverRe
     report = once(local)
     if local.n == local.contacts or (report.status == "OK" and report.residual <= UNMET):
         return report
+    found = excess_of(local)
+    return report if found is None else _solve_nearest(solver, once, local, found)
+
+
+def excess_of(local: LocalDynamics) -> np.ndarray | None:
+    """Return the parts (3, n) of the velocities that rows prescribe which no motion fulfils; None if errors of the last solution do not come from them."""
     found = diagnosis.contradictory_part(local) if _suspicious(local) else None
-    return report if found is None else _solve_nearest(solver, once, local, *found[:3])
+    if found is None:
+        return None
+    result = np.zeros((3, local.n))
+    result[found[1], found[0]] = found[2]
+    return result
 
 
 def _suspicious(local: LocalDynamics) -> bool:
     """Whether errors of joints are too large for iterations, in all or in a row: fast bodies elsewhere must not hide that one."""
     rows, users, size = local.rows, slice(local.contacts, local.n), local.free_size()
-    residual = rows.residual[users]
-    own = np.maximum(np.linalg.norm(rows.B[:, users], axis=0), np.linalg.norm(rows.free[:, users], axis=0))
+    residual, own = rows.residual[users], _own(local, users)
     return not (np.linalg.norm(residual) <= SUSPICIOUS * size and (residual <= np.maximum(SUSPICIOUS * own, UNMET * size)).all())
 
 
-def _solve_nearest(solver, once: Callable, local: LocalDynamics, row: np.ndarray, component: np.ndarray, excess: np.ndarray) -> SolverReport:
+def _own(local: LocalDynamics, rows) -> np.ndarray:
+    """Return the free velocities of rows alone, beside which their errors are small or large."""
+    return np.maximum(np.linalg.norm(local.rows.B[:, rows], axis=0), np.linalg.norm(local.rows.free[:, rows], axis=0))
+
+
+def may_contradict(local: LocalDynamics, counted: np.ndarray) -> bool:
+    """Whether some of these rows has such an error that rows of the whole model may be suspicious: a look without messages."""
+    users = counted[counted >= local.contacts]
+    return bool((local.rows.residual[users] > 0.5 * SUSPICIOUS * _own(local, users)).any())
+
+
+def _solve_nearest(solver, once: Callable, local: LocalDynamics, excess: np.ndarray) -> SolverReport:
     """Solve without the parts `excess` of prescribed velocities that no motion fulfils; measure errors with them."""
-    rows, n = local.rows, local.n
-    law, free = rows.law[:, :n].copy(order="F"), rows.free[:, :n].copy(order="F")
-    rows.law[component, row] -= excess  # the prescribed velocity comes first in the law of these rows (fortran/rows/joint_rows.f90)
-    rows.free[component, row] += excess
-    rows.R[:, :n] = 0.0
-    try:
+    with without(local, excess):
         report = once(local)
-    finally:
-        rows.law[:, :n], rows.free[:, :n] = law, free
     report.merit, report.residual = merit.evaluate(local)
     report.status = solver.error = "DIVERGED"
     report.cause = CAUSE
     return report
+
+
+@contextmanager
+def without(local: LocalDynamics, excess: np.ndarray) -> Iterator[None]:
+    """Let rows begin without reactions, and without the parts `excess` of prescribed velocities, within the context."""
+    rows, n = local.rows, local.n
+    law, free = rows.law[:, :n].copy(order="F"), rows.free[:, :n].copy(order="F")
+    rows.law[:3, :n] -= excess  # the prescribed velocity comes first in the law of these rows (fortran/rows/joint_rows.f90)
+    rows.free[:, :n] += excess
+    rows.R[:, :n] = 0.0
+    try:
+        yield
+    finally:
+        rows.law[:, :n], rows.free[:, :n] = law, free

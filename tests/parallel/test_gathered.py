@@ -250,6 +250,32 @@ def test_steps_that_are_not_solved_count_where_process_0_has_no_rows():
     assert none == 0 < some and one == other and "in 3 of 3 steps" in one[0] and "is that of constraint" in one[0]
 
 
+@pytest.mark.parametrize("make", [partial(sweeps, 1e-8, 300), partial(sweeps, 1e-8, 300, "OFF"), AutoSolver, PenaltySolver, NewtonSolver])
+def test_contradictory_steps_have_the_least_errors_in_several_processes(make):
+    """Reactions stay below the weight times the velocity in a step; two boxes of other processes are joined, so that islands cross to them."""
+    scene = Scene()
+    boxes = [scene.box((2 * k, 0, 0)) for k in range(4)]
+    for velocity in (0.1, 0.2):
+        SET_VELOCITY(boxes[2], (4, 0, 0), (1, 0, 0), velocity)
+    PUT_SPRING(boxes[1], (2, 0, 0), boxes[2], (4, 0, 0), [-1, 10, 1, -10], (-5, 5))
+    mass, step = boxes[2].mass, scene.model.step
+
+    def outcome(world):
+        solver = make()
+        run = Divided(copies[world.rank], world, solver, Balance(), NOTHING)
+        for _ in range(4):
+            run.advance()
+        run.show()
+        whole = copies[world.rank]
+        return whole.bodies.triples.velo[0, : whole.bodies.triples.n].max(), np.abs(whole.constraints.view("R")).max(), whole.report.status
+
+    for size in (1, 2, 4):
+        copies = [copy.deepcopy(scene.model) for _ in range(size)]
+        for velocity, largest, status in spmd(size, outcome) if size > 1 else [outcome(Alone())]:
+            assert velocity == pytest.approx(0.15, rel=1e-3)
+            assert largest < mass * 0.2 / step and status == "DIVERGED"
+
+
 @pytest.mark.parametrize("colouring", ["ON", "OFF"])
 def test_a_failure_that_ends_the_run_is_told_alike_where_process_0_has_no_rows(colouring):
     """A process holds rows that others solve, whose residuals mean nothing in it."""
