@@ -9,6 +9,7 @@ import numpy as np
 
 from ..domain import Domain
 from ..errors import SolfecError
+from ..kinds import Energy
 from ..patterns import compiled
 from .reader import ResultsReader
 from .scene import scene_of
@@ -87,6 +88,9 @@ def stored_scenes(reader: ResultsReader, numbers: list[int], subset: set[int] | 
 def write_results(reader: ResultsReader, numbers: list[int], path: str, subset: set[int] | None) -> None:
     """Write some frames, with all bodies or a subset, as separate results with a copy of the input file.
 
+    Of contacts and friction results hold the works on each body, and once for the whole model, but not those of each contact.  If bodies
+    are left out, the energies of the model are the sums over the others, as those of a list of bodies.
+
     Raises
     ------
     SolfecError
@@ -95,13 +99,15 @@ def write_results(reader: ResultsReader, numbers: list[int], path: str, subset: 
     if os.path.realpath(path) == os.path.realpath(os.path.dirname(reader.file)):
         raise SolfecError(f"{path} holds the results that are to be exported")
     domain = empty_domain(reader)
+    partial = subset is not None and not subset.issuperset(reader.table("model/shapes")["body"].tolist())
     with ResultsWriter.create(path, reader.input_text, reader.arguments) as writer:
         for number in numbers:
             reader.load(domain, number)
-            if subset is not None:
+            if partial:
                 for identifier in domain.bodies.view("id").tolist():
                     if identifier not in subset:
                         domain.delete_body(identifier)
+                domain.contact_energy, domain.friction_energy = domain.bodies.view("energy")[[Energy.CONTACT, Energy.FRICTION]].sum(axis=1).tolist()
             writer.write_frame(domain)
 
 

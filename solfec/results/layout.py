@@ -147,7 +147,7 @@ STEP_DESCRIPTIONS = {
     "residual": ("L/T", "residual of the velocity formulation"),
     "minimum_gap": ("L", "smallest contact gap, 0 without contacts"),
     "solver": ("", "class of the solver"),
-    "energy": ("E", "of all bodies, contacts counted once: KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION, DISSIPATED"),
+    "energy": ("E", "of all bodies, contacts counted once (in exports of some bodies once for each of them): KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION, DISSIPATED"),
     **{clock: ("s", "wall time of the phase since the previous frame, the longest of all processes") for clock in CLOCKS},
     "colours": ("1", "colours of the last sweeps, of constraints or (variants of GAUSS_SEIDEL_SOLVER) of processes; 0: they went in the order of rows"),
     **{name: ("1", f"{name} rows of the last sweeps, of all processes; 0: there are no such sets") for name in ROW_SETS},

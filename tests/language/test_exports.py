@@ -283,6 +283,33 @@ def test_exported_frames_are_results_that_can_be_read_alone(good, read):
         assert ours.bodies.tobytes() == theirs.bodies.tobytes()
 
 
+SLIDING = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/sliding', contacts='MANIFOLD')
+solfec.verbose = 'OFF'
+stone = BULK_MATERIAL(solfec, density=1000)
+SURFACE_MATERIAL(solfec, friction=0.4)
+GRAVITY(solfec, (0, 0, -10))
+BODY(solfec, 'OBSTACLE', BOX((0, 0, -0.5), (20, 20, 1)), stone, label='floor')
+for name, y, speed in ('slow', 0, 1), ('fast', 3, 2):
+    INITIAL_VELOCITY(BODY(solfec, 'RIGID', BOX((0, y, 0.5), (1, 1, 1)), stone, label=name), (speed, 0, 0), (0, 0, 0))
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-10, 1000), 0.1)
+"""
+
+
+@pytest.mark.parametrize("subset, work", [("'slow'", -320.0), ("'fast'", -720.0), ("['slow', 'fast']", -1040.0), ("''", -1040.0)])
+def test_friction_of_exported_bodies_is_what_brakes_them(good, subset, work):
+    good(SLIDING)
+    good(SLIDING + f"SOLFEC_EXPORT(solfec, DURATION(solfec), 'part', {subset})")
+    kinetic, _, external, contact, friction, _ = results.open("part").steps["energy"][-1]
+    assert friction == pytest.approx(work, rel=1e-6)  # m ((v - mu g t)^2 - v^2) / 2
+    assert external == pytest.approx(work, rel=1e-6) and contact == pytest.approx(0.0, abs=1e-6)
+
+
+def test_energies_of_a_subset_of_all_bodies_are_those_of_the_model(read):
+    read("SOLFEC_EXPORT(solfec, (0, 0.05), 'part', '')")
+    assert results.open("part").steps["energy"].tolist() == results.open("out/shapes").steps["energy"].tolist()
+
+
 def test_in_write_mode_the_present_state_is_exported(good):
     good(MODEL + "VTK_EXPORT(solfec, 0, 'now')\nSOLFEC_EXPORT(solfec, 0, 'part')\nXDMF_EXPORT(solfec, 0, 'x', 'ball')", "-w", "-y")
     ((time, blocks),) = vtk_frames("now.vtkhdf")
