@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import SolfecError
+from ..suggestions import did_you_mean
 
 
 class MissingArgument(Exception):
@@ -71,7 +72,7 @@ def find(line: str) -> tuple[Command, str]:
     for name in sorted(COMMANDS, key=len, reverse=True):
         if line == name or line.startswith(name + " "):
             return COMMANDS[name], line[len(name) :].strip()
-    raise SolfecError(f"there is no command {line!r}")
+    raise SolfecError(f"there is no command {line!r}{did_you_mean(line, COMMANDS)}")
 
 
 def number(text: str, what: str, kind=float):

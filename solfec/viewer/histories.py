@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ ENTITIES = {
     **{name: name.upper() for name in ("cx", "cy", "cz")},
 }
 NAMES = (*ENTITIES, "|d|", "|v|")
+PANELS = ("energies", "iterations", "histories", "inspector", "bodies", "cuts", "console")  # of the window; pictures have none
 
 
 @dataclass
@@ -33,14 +35,18 @@ class History:
         """Title of the curve."""
         return f"{self.name} of {self.body} at ({', '.join(f'{x:.4g}' for x in self.point)})"
 
+    @property
+    def entities(self) -> list[str]:
+        """Entities of HISTORY that the quantity is made of."""
+        return [ENTITIES[name] for name in {"|d|": "dx dy dz", "|v|": "vx vy vz"}.get(self.name, self.name).split()]
+
     def values(self, source) -> tuple[np.ndarray, np.ndarray]:
         """Return times and values (n,)."""
         if source.live:
             return source.collected(self.title, self.present)
         if self._read is None or len(self._read[0]) != len(source.times):
-            names = {"|d|": "dx dy dz", "|v|": "vx vy vz"}.get(self.name, self.name).split()
             try:
-                times, *columns = source.reader.history([(self.body, self.point, ENTITIES[name]) for name in names])
+                times, *columns = source.reader.history([(self.body, self.point, entity) for entity in self.entities])
             except ValueError as error:
                 raise SolfecError(str(error)) from None
             self._read = times, columns[0] if len(columns) == 1 else np.linalg.norm(columns, axis=0)
@@ -73,6 +79,21 @@ def at(domain, picked, name: str) -> History:
         raise SolfecError("click the point of a body whose history is to be drawn")
     row = domain.body_row(picked.body)
     return History(picked.body, tuple(referential(domain, row, picked.point).tolist()), name)
+
+
+def left_out(app) -> str:
+    """Return what pictures, movies and pages do not show of what is switched on, and what draws it instead; '' if nothing is missing."""
+    on = [name for name in PANELS if getattr(app, name + "_shown")]
+    if not on:
+        return ""
+    text = f"only the window shows the panel{'s' * (len(on) > 1)} {', '.join(on)}"
+    items = [f"{one.body}:{','.join(f'{x:.9g}' for x in one.point)}:{entity}" for one in app.histories for entity in one.entities]
+    plots = [[]] * ("energies" in on or "iterations" in on) + [items] * ("histories" in on and bool(items))
+    if not plots:
+        return text
+    if app.source.live:
+        return f"{text}; of results on disk 'solfec plot' draws the plots"
+    return f"{text}; the plots are drawn by " + " and ".join(f"'{shlex.join(['solfec', 'plot', app.source.path, *words])}'" for words in plots)
 
 
 def referential(domain, row: int, point: np.ndarray) -> np.ndarray:

@@ -140,10 +140,13 @@ def screenshot(options) -> None:
     context = Window(shown=False)
     try:
         from .application import Application
+        from .histories import left_out
         from .pictures import picture, save
 
         app = Application([source], options.size)
         set_up(app, options)
+        if missing := left_out(app):
+            print(f"solfec view: {missing}", file=sys.stderr)
         if options.screenshot:
             if options.screenshot.lower().endswith((".pdf", ".eps")) and not options.transparent:
                 from .vector import save as save_vectors

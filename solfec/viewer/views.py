@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 
 import numpy as np
 
-from ..errors import SolfecError
+from ..errors import SolfecError, SolfecWarning
 from ..language.handles import Model
 from . import ViewerUnavailable, require
 from .sources import Live, Stored
@@ -55,11 +56,15 @@ class View:
 
     def do(self, *commands: str) -> View:
         """Do commands of the window's menus, for example ``view.do ('result mises', 'frame 10')``; return the view itself."""
+        from .histories import left_out
+
         app = self._current()
         if odd := next((command for command in commands if not isinstance(command, str)), None):
             raise SolfecError(f"commands must be strings such as 'frame 10', not {odd!r}; pixels are given as size=(640, 480)")
         for command in commands:
             app.obey(command)
+        if missing := left_out(app):
+            warnings.warn(missing, SolfecWarning, stacklevel=2)
         return self
 
     def refresh(self) -> View:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+
 import numpy as np
 import pytest
 from PIL import Image
 
 import solfec
 from solfec import cli
-from solfec.errors import SolfecError
+from solfec.errors import SolfecError, SolfecWarning
 from solfec.viewer.picking import nearest_vertex, pick
 from solfec.viewer.pictures import picture
 
@@ -291,3 +294,24 @@ def test_missing_packages_are_named(scene, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(viewer.PACKAGES, "no_such_module", "no-such-package")
     assert cli.main(["view", scene, "--screenshot", str(tmp_path / "p.png")]) == 2
     assert "no-such-package" in capsys.readouterr().err
+
+
+def test_pictures_without_plots_say_what_draws_them(window, scene, tmp_path, capsys):
+    target = str(tmp_path / "p.png")
+    assert cli.main(["view", scene, "--screenshot", target, "--size", "80x60", "--do", "energies on/off; inspect 5; plot cz"]) == 0
+    error = capsys.readouterr().err
+    assert "only the window shows the panels energies, histories" in error
+    plots = re.findall("'(solfec plot .*?)'", error)
+    assert len(plots) == 2 and all(scene in plot for plot in plots)
+    for plot in plots:
+        assert cli.main([*shlex.split(plot)[1:], "-o", target]) == 0
+        assert (np.asarray(Image.open(target).convert("L")) < 200).mean() > 1e-3  # lines
+    assert cli.main(["view", scene, "--screenshot", target, "--size", "80x60", "--do", "energies on/off; energies on/off"]) == 0
+    assert capsys.readouterr().err == ""
+    with solfec.view(scene, window=False, size=(80, 60)) as view, pytest.warns(SolfecWarning, match="panel iterations; the plots are drawn by 'solfec plot"):
+        view.do("iterations on/off")
+
+
+def test_unknown_commands_are_corrected(window, scene, capsys):
+    assert cli.main(["view", scene, "--screenshot", "p.png", "--do", "energies on"]) == 1
+    assert "there is no command 'energies on'; did you mean 'energies on/off'?" in capsys.readouterr().err
