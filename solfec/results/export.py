@@ -98,17 +98,25 @@ def write_results(reader: ResultsReader, numbers: list[int], path: str, subset: 
     """
     if os.path.realpath(path) == os.path.realpath(os.path.dirname(reader.file)):
         raise SolfecError(f"{path} holds the results that are to be exported")
-    domain = empty_domain(reader)
+    domain, seen = empty_domain(reader), set()
     partial = subset is not None and not subset.issuperset(reader.table("model/shapes")["body"].tolist())
     with ResultsWriter.create(path, reader.input_text, reader.arguments) as writer:
         for number in numbers:
             reader.load(domain, number)
             if partial:
-                for identifier in domain.bodies.view("id").tolist():
-                    if identifier not in subset:
-                        domain.delete_body(identifier)
-                domain.contact_energy, domain.friction_energy = domain.bodies.view("energy")[[Energy.CONTACT, Energy.FRICTION]].sum(axis=1).tolist()
+                _leave_out(domain, subset, seen)
             writer.write_frame(domain)
+
+
+def _leave_out(domain, subset: set[int], seen: set[int]) -> None:
+    """Remove bodies that are not in a subset from a frame and its figures; `seen` collects the others, of which those that are gone count as deleted."""
+    ids = domain.bodies.view("id").tolist()
+    for identifier in ids:
+        if identifier not in subset:
+            domain.delete_body(identifier)
+    domain.contact_energy, domain.friction_energy = domain.bodies.view("energy")[[Energy.CONTACT, Energy.FRICTION]].sum(axis=1).tolist()
+    seen |= subset.intersection(ids)
+    domain.deleted_bodies = len(seen.difference(ids))
 
 
 def present_results(domain, input_text: str, arguments: list[str], directory: str) -> ResultsReader:

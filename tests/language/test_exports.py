@@ -305,6 +305,14 @@ def test_friction_of_exported_bodies_is_what_brakes_them(good, subset, work):
     assert external == pytest.approx(work, rel=1e-6) and contact == pytest.approx(0.0, abs=1e-6)
 
 
+def test_bodies_that_are_left_out_were_not_deleted(good):
+    model = SLIDING.replace("RUN(", "OUTPUT(solfec, 0.05)\nRUN(") + "DELETE(solfec, BYLABEL(solfec, 'BODY', 'slow'))\nRUN(solfec, AUTO_SOLVER(), 0.1)\n"
+    good(model)
+    good(model + "SOLFEC_EXPORT(solfec, (0, 1), 'one', 'fast')\nSOLFEC_EXPORT(solfec, (0, 1), 'two', ['slow', 'fast'])")
+    assert results.open("one").steps["deleted"].tolist() == [0] * 5
+    assert results.open("two").steps["deleted"].tolist() == [0, 0, 0, 1, 0]
+
+
 def test_energies_of_a_subset_of_all_bodies_are_those_of_the_model(read):
     read("SOLFEC_EXPORT(solfec, (0, 0.05), 'part', '')")
     assert results.open("part").steps["energy"].tolist() == results.open("out/shapes").steps["energy"].tolist()
