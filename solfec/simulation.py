@@ -24,6 +24,7 @@ from .bodies import instability, turned_over
 from .divided import Divided, Requests, is_divisible, refuse, refuse_variant, sweeps_by_colours
 from .domain import Domain
 from .errors import SolfecError
+from .hidden_errors import HiddenErrors
 from .interruption import NAMES_OF_SIGNALS, Interruption
 from .kinds import BodyKind, SurfaceModel
 from .parallel import communicator, partition
@@ -446,6 +447,7 @@ class Simulation:
                     self._write()
             course = self._course = self._course or self._course_of(solver, requests, end)
             balance = None if domain.spread else Balance(domain, self._world.size == 1)
+            hidden = HiddenErrors(domain, solver, self._world.size == 1)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
@@ -459,6 +461,7 @@ class Simulation:
                     advance()
                     if balance is not None and domain.step_number >= balance.due:
                         balance.look(domain)
+                    hidden.after_step(domain, course)
                     if domain.unsolved:
                         unsolved.after_step(course.model, course.reported, course.worst)
                     if every_step or not domain.time < self._nothing_due_before or course.signal is not None or course.stop:
@@ -500,7 +503,7 @@ class Simulation:
             self._tell_balance(balance, progress)
             if self.verbose == "ON":
                 notes = end_notes.told(course.notes if self.spreading.on else end_notes.found(domain), domain.step)
-                for text in filter(None, (*notes, domain.shares.told())):
+                for text in filter(None, (*notes, hidden.told(), domain.shares.told())):
                     progress.note(text)
 
     @contextmanager

@@ -326,6 +326,11 @@ class AcceleratedGaussSeidel(GaussSeidelSolver):
     SETTINGS = (*GaussSeidelSolver.SETTINGS, "anderson", "islands")  # kept with results
     anderson = islands = False
 
+    @property
+    def ends_by_sums(self) -> bool:
+        """Whether sweeps end by sums over the whole model: residuals have no weight."""
+        return not (self.anderson or self.islands)
+
     def solve_alone(self, local: LocalDynamics) -> SolverReport:
         if not (self.anderson or self.islands):
             return super().solve_alone(local)

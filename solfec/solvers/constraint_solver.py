@@ -34,6 +34,8 @@ class ConstraintSolver(ABC):
         Whether contacts of SPRING_DASHPOT materials keep their law; without it they become SIGNORINI_COULOMB ones.
     holds_supports : bool
         Whether it corrects supports of quasi-static steps itself, since only one process has all rows.
+    ends_by_sums : bool
+        Whether it ends by sums of forces or energies over the whole model, in which heavy bodies hide errors of light ones.
     """
 
     SETTINGS: tuple[str, ...] = ()
@@ -45,6 +47,7 @@ class ConstraintSolver(ABC):
     rolling = False
     springs = True
     holds_supports = False
+    ends_by_sums: bool = False
 
     @abstractmethod
     def solve(self, local: LocalDynamics) -> SolverReport:

@@ -107,7 +107,7 @@ class GaussSeidelSolver(ConstraintSolver):
 
     SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring", "variant", "innerloops")  # kept with results
     OUTCOME = ("_errors", "_merits")
-    names_contradictions = rolling = True
+    names_contradictions = rolling = ends_by_sums = True
 
     def __init__(
         self,

@@ -92,6 +92,7 @@ class NewtonSolver(ConstraintSolver):
     OUTCOME = ("iters", "fallback", "error", "itershist")
 
     springs = False
+    ends_by_sums = True
 
     def __init__(
         self,
