@@ -182,8 +182,7 @@ class Domain:
         self.contact_energy += works[0]
         self.friction_energy += works[1]
         self.sparsified = self._time_step.detection.removed
-        if self.step_number == 1 and self.dynamic:
-            self.swallowed.after_first_step(self)
+        self.swallowed.after_step(self)
         elsewhere.end_motion()
         if elsewhere.matters(self.constraints.user_count > 0):
             self._finish_joints(elsewhere)

@@ -1,5 +1,5 @@
 """Overlaps that no law of contact explains: bodies so deep in one another that the normals of their facets cancel and the normal is a guess, and
-bodies that begin nearer to one another than they move before contacts are found for the first time."""
+bodies that begin, in the input or later, nearer to one another than they move before contacts of theirs are found for the first time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from ..kinds import ConstraintKind
 
 
 class Swallowed:
-    """Degenerate contacts of a run, and overlaps of its first half step, for warnings at its end."""
+    """Degenerate contacts of a run, and overlaps of the first half step of bodies, for warnings at its end."""
 
     def __init__(self):
         self.steps = 0
         self._first = ""
         self._overlap, self._begun = 0.0, ""
+        self._known = 0  # first identifier of bodies that have made no step; 0: before the first call
 
     @classmethod
     def joined(cls, parts: Iterable[Swallowed]) -> Swallowed:
@@ -27,6 +28,7 @@ class Swallowed:
                 one.steps, one._first = part.steps, part._first
             if part._overlap > one._overlap:
                 one._overlap, one._begun = part._overlap, part._begun
+            one._known = max(one._known, part._known)
         return one
 
     def after_detection(self, geometry, bodies, time: float) -> None:
@@ -43,14 +45,18 @@ class Swallowed:
             x, y, z = work.result.slave_point[:, row]
             self._first = f"first at time {time:g}, bodies {one} and {two} at ({x:g}, {y:g}, {z:g})"
 
-    def after_first_step(self, model) -> None:
-        """Record the deepest gap-aware contact of bodies that were apart at the start and have passed each other's surface in the first half step.
+    def after_step(self, model) -> None:
+        """Record the deepest gap-aware contact of bodies that have made their first step: of those that were apart before, and have passed each other's surface in its first half.
 
         Contacts are found in the middle of a step, from where on such materials stop bodies at surfaces; overlaps are not pushed out.
         """
+        first, self._known = self._known, model.next_body_id
+        if first == self._known or not model.dynamic or not first and model.step_number > 1:  # a continued run has known its bodies
+            return
         constraints, bodies, margin = model.constraints, model.bodies, model.geometry.primitives.margin
         rows = np.flatnonzero(constraints.view("kind") == ConstraintKind.CONTACT)
         rows = rows[model.surface_materials.gap_aware[constraints.material[rows]] > 0.0]
+        rows = rows[np.maximum(bodies.id[constraints.master[rows]], bodies.id[constraints.slave[rows]]) >= first]
         way = -0.5 * model.step * constraints.V[2, rows]
         gap = constraints.gap[rows]
         deep = np.minimum(margin[constraints.master_primitive[rows]], margin[constraints.slave_primitive[rows]])
