@@ -63,7 +63,7 @@ class BodyPoints:
         fe = compiled(bodies)
         number = fe.number(row)
         own = slice(fe.first[number], fe.first[number + 1])
-        return (fe.reference[:, own] + bodies.configurations.conf[:, fe.conf_row[own]]).T
+        return reference + bodies.configurations.conf[:, fe.conf_row[own]].T
 
     def _place(self, identifier: int, point) -> tuple[int, np.ndarray]:
         """Row of a body, and a referential point in it as a column (3, 1)."""

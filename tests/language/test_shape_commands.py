@@ -107,6 +107,8 @@ def test_faces_on_planes_in_space_are_those_of_the_body_where_it_is_now(kind):
         for copied in (s.COPY(mesh), copy.deepcopy(mesh)):
             assert len(copied.inter_element_faces_on_plane(*plane, ref=False)) == 4 - there  # of no body
     old = body.mesh
+    s.TRANSLATE(mesh, (0, 0, 3))
+    assert len(mesh.inter_element_faces_on_plane((0, 0, 4.5), (0, 0, 1), ref=False)) == 4  # it moves with the body from where it is put
     s.DELETE(solfec, body)
     with pytest.raises(ValueError, match="does not exist"):
         old.inter_element_faces_on_plane((0, 0, 1.5), (0, 0, 1), False)
