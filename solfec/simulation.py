@@ -366,9 +366,9 @@ class Simulation:
             yield from self._run(solver, duration, every_step)
         except GeneratorExit:  # the caller has closed the iterator, and the run has ended well
             pass
-        except BaseException:
+        except BaseException as error:
             self._running = None
-            self._world.left = True
+            self._world.left = not isinstance(error, Exception)
             with suppress(SolfecError):  # the user should read the first error
                 self.close()
             raise

@@ -233,7 +233,8 @@ class MessagePassing:
     Attributes
     ----------
     left : bool
-        Whether this process has left a RUN before its end, so that others may wait for its messages for ever.
+        Whether this process has left a RUN by the end of its input, so that others may wait for its messages for ever.  Inputs of all may catch an
+        error, and go on.
     """
 
     left = False

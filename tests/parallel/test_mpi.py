@@ -330,6 +330,22 @@ def test_settings_that_differ_among_processes_are_told_once(tmp_path, difference
     assert errors.count("processes 0 and 1 have made different models: they differ in loads, materials or other settings") == 1, errors
 
 
+def test_processes_that_catch_an_error_of_a_run_may_evaluate_it_for_as_long_as_they_like(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOLFEC_PATIENCE", "1")
+    caught = """
+import time
+def fail (): raise ValueError
+CALLBACK (solfec, 0.004, (), fail)
+try: RUN (solfec, solver, 0.06)
+except ValueError: pass
+if RANK () == 0:
+  time.sleep (3)
+  print ('evaluated')
+"""
+    output, _ = run(2, tmp_path, HEAP + caught)
+    assert "evaluated" in output
+
+
 CONSTRAINED = {
     "point": "FIX_POINT (ball, (ball.center[0], ball.center[1], ball.center[2] + 0.1 * RANK ()))",
     "direction": "FIX_DIRECTION (ball, ball.center, (1, 0, RANK ()))",
