@@ -42,7 +42,7 @@ class PackedRows:
     entries : ndarray (2, n)
         Numbers of entries on the master, and of all.
     triple, operator : ndarray
-        Entries, row after row, with triples of the whole model; no operators if W comes in blocks, by which all solvers compute velocities.
+        Entries, row after row, with triples of the whole model.
     first_identifier : int
         Identifier that the first new contact of the whole model gets.
     blocks : tuple of ndarray, optional
@@ -92,7 +92,7 @@ def pack(part: Part, local: LocalDynamics, counted: np.ndarray, needed: np.ndarr
         place[rows.contact[counted]],
         place[rows.patch[counted]],
         np.array([rows.slave_entry[counted] - first, last - first]),
-        part.triples[local.entries.triple[at]], local.entries.operator[..., NO_ROWS if coupled else at],
+        part.triples[local.entries.triple[at]], local.entries.operator[..., at],
         part.first_identifier,
         pack_blocks(part, local, np.concatenate([counted, needed])) if coupled else None,
     )  # fmt: skip
@@ -193,8 +193,7 @@ class GatheredRows(LocalDynamics):
         rows.slave_entry[: self.n] = rows.entry_ptr[: self.n] + masters
         self.entries.reserve(at.size)
         self.entries.triple[: at.size] = np.concatenate([packed.triple for packed in several])[at]
-        if not self.coupled:
-            self.entries.operator[..., : at.size] = np.concatenate([packed.operator for packed in several], axis=-1)[..., at]
+        self.entries.operator[..., : at.size] = np.concatenate([packed.operator for packed in several], axis=-1)[..., at]
         self.triples.reserve(self.bodies.triples.n)
 
     def _take_blocks(self, several: list[PackedRows], places: list[np.ndarray]) -> None:

@@ -276,6 +276,29 @@ def test_contradictory_steps_have_the_least_errors_in_several_processes(make):
             assert largest < mass * 0.2 / step and status == "DIVERGED"
 
 
+@pytest.mark.parametrize("make", [partial(sweeps, 1e-8, 300), AutoSolver, PenaltySolver])
+def test_contradictory_steps_of_implicit_bodies_have_the_least_errors_in_several_processes(make):
+    """One point of a pseudo-rigid body of scheme 'DEF_LIM' is to move at 0.1 and at 0.2."""
+    scene = Scene()
+    bodies = [scene.box((2 * k, 0, 0), kind="PSEUDO_RIGID") for k in range(3)]
+    for body in bodies:
+        body.scheme = "DEF_LIM"
+    for velocity in (0.1, 0.2):
+        SET_VELOCITY(bodies[1], (2, 0, 0), (1, 0, 0), velocity)
+    copies = [copy.deepcopy(scene.model) for _ in range(2)]
+
+    def outcome(world):
+        run = Divided(copies[world.rank], world, make(), Balance(), NOTHING)
+        for _ in range(4):
+            run.advance()
+        run.show()
+        model = copies[world.rank]
+        return model.points.velocity(bodies[1].id, (2, 0, 0))[0], model.report.cause
+
+    for velocity, cause in spmd(2, outcome):
+        assert velocity == pytest.approx(0.15, rel=1e-3) and "least errors" in cause
+
+
 @pytest.mark.parametrize("colouring", ["ON", "OFF"])
 def test_a_failure_that_ends_the_run_is_told_alike_where_process_0_has_no_rows(colouring):
     """A process holds rows that others solve, whose residuals mean nothing in it."""
