@@ -42,7 +42,8 @@ class PackedRows:
     entries : ndarray (2, n)
         Numbers of entries on the master, and of all.
     triple, operator : ndarray
-        Entries, row after row, with triples of the whole model.
+        Entries, row after row, with triples of the whole model; no operators if W comes in blocks, by which all solvers compute velocities, and the model
+        has no constraints of the user, whose contradictions are sought in operators.
     first_identifier : int
         Identifier that the first new contact of the whole model gets.
     blocks : tuple of ndarray, optional
@@ -92,7 +93,7 @@ def pack(part: Part, local: LocalDynamics, counted: np.ndarray, needed: np.ndarr
         place[rows.contact[counted]],
         place[rows.patch[counted]],
         np.array([rows.slave_entry[counted] - first, last - first]),
-        part.triples[local.entries.triple[at]], local.entries.operator[..., at],
+        part.triples[local.entries.triple[at]], local.entries.operator[..., at if part.linked or not coupled else NO_ROWS],
         part.first_identifier,
         pack_blocks(part, local, np.concatenate([counted, needed])) if coupled else None,
     )  # fmt: skip
@@ -193,7 +194,9 @@ class GatheredRows(LocalDynamics):
         rows.slave_entry[: self.n] = rows.entry_ptr[: self.n] + masters
         self.entries.reserve(at.size)
         self.entries.triple[: at.size] = np.concatenate([packed.triple for packed in several])[at]
-        self.entries.operator[..., : at.size] = np.concatenate([packed.operator for packed in several], axis=-1)[..., at]
+        operators = np.concatenate([packed.operator for packed in several], axis=-1)
+        if operators.size:
+            self.entries.operator[..., : at.size] = operators[..., at]
         self.triples.reserve(self.bodies.triples.n)
 
     def _take_blocks(self, several: list[PackedRows], places: list[np.ndarray]) -> None:
