@@ -179,10 +179,17 @@ contains
   pure real(dp) function extent(body, direction)
     type(polyhedron), intent(in) :: body
     real(dp), intent(in) :: direction(3)
+    integer(i4) :: k
+    real(dp) :: height, least, most
 
-    associate (height => matmul(direction, body%point(1:3,1:body%vertices)))
-      extent = maxval(height) - minval(height)
-    end associate
+    least = huge(least)
+    most = -huge(most)
+    do k = 1, body%padded
+      height = direction(1)*body%x(k,1) + direction(2)*body%x(k,2) + direction(3)*body%x(k,3)
+      least = min(least, height)
+      most = max(most, height)
+    end do
+    extent = most - least
   end function extent
 
   !> Whether bodies are apart, or overlap by at most `sliver`, along two very different directions.  Then they pass each other at
@@ -204,59 +211,48 @@ contains
     passing_at_edge = pass_each_other(one, two, first, second, sliver, normal, aside)
   end function passing_at_edge
 
-  !> Whether bodies pass each other at an edge.  `aside`: of `directions_aside`.
+  !> Whether bodies pass each other at an edge.  `aside`: among the normals of both along which they are apart or overlap by a sliver, the one furthest
+  !> from `normal`.
   logical function pass_each_other(one, two, first, second, sliver, normal, aside)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: first(:), second(:), sliver, normal(3)
     real(dp), intent(out) :: aside(3)
 
-    call directions_aside(one, two, first, second, sliver, normal, aside)
-    pass_each_other = dot_product(normal, aside) < passing
-    if (.not. pass_each_other) return
-    call directions_aside(one, two, first, second, thin_sliver(one, two, sliver), normal, aside)
+    aside = normal
+    call direction_aside(one, two, first, 1.0_dp, sliver, normal, aside)
+    call direction_aside(two, one, second, -1.0_dp, sliver, normal, aside)
     pass_each_other = dot_product(normal, aside) < passing
   end function pass_each_other
 
-  !> A sliver's width that is no more than a part of the thickness of either body.
+  !> A sliver's width that is no more than a part of the thickness of either body, its least extent along the normals of its faces.
   pure real(dp) function thin_sliver(one, two, sliver)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: sliver
-
-    thin_sliver = min(sliver, thin*thickness(one), thin*thickness(two))
-  end function thin_sliver
-
-  !> Least extent of a body along the normals of its faces.
-  pure real(dp) function thickness(body)
-    type(polyhedron), intent(in) :: body
     integer(i4) :: i
 
-    thickness = huge(thickness)
-    do i = 1, body%faces
-      thickness = min(thickness, extent(body, body%plane(1:3,i)))
+    thin_sliver = sliver
+    do i = 1, one%faces
+      thin_sliver = min(thin_sliver, thin*extent(one, one%plane(1:3,i)))
     end do
-  end function thickness
+    do i = 1, two%faces
+      thin_sliver = min(thin_sliver, thin*extent(two, two%plane(1:3,i)))
+    end do
+  end function thin_sliver
 
-  !> Finds, among the normals of both bodies along which they are apart or overlap by at most `sliver`, the one furthest from `normal`.
-  pure subroutine directions_aside(one, two, first, second, sliver, normal, aside)
-    type(polyhedron), intent(in) :: one, two
-    real(dp), intent(in) :: first(:), second(:), sliver, normal(3)
-    real(dp), intent(out) :: aside(3)
-
-    aside = normal
-    call direction_aside(one, first, 1.0_dp, sliver, normal, aside)
-    call direction_aside(two, second, -1.0_dp, sliver, normal, aside)
-  end subroutine directions_aside
-
-  !> Updates `second`, the normal furthest from `normal`, by normals of one body along which the bodies are apart or overlap by at most `sliver`.
-  pure subroutine direction_aside(body, separation, sense, sliver, normal, second)
-    type(polyhedron), intent(in) :: body
+  !> Updates `second`, the normal furthest from `normal`, by normals of one body along which the bodies are apart or overlap by a sliver.
+  pure subroutine direction_aside(body, other, separation, sense, sliver, normal, second)
+    type(polyhedron), intent(in) :: body, other
     real(dp), intent(in) :: separation(:), sense, sliver, normal(3)
     real(dp), intent(inout) :: second(3)
     integer(i4) :: i
 
     do i = 1, body%outer
       if (separation(i) < -sliver) cycle
-      if (sense*dot_product(body%plane(1:3,i), normal) < dot_product(second, normal)) second = sense*body%plane(1:3,i)
+      if (.not. sense*dot_product(body%plane(1:3,i), normal) < dot_product(second, normal)) cycle
+      if (separation(i) < 0.0_dp) then   ! an overlap that is deep beside the thickness of a body is no sliver
+        if (separation(i) < -thin*min(extent(body, body%plane(1:3,i)), extent(other, body%plane(1:3,i)))) cycle
+      end if
+      second = sense*body%plane(1:3,i)
     end do
   end subroutine direction_aside
 
@@ -359,7 +355,7 @@ contains
     end do
     if (nearest >= huge(nearest)) return
     supported = inside > sliver .or. one_face == 0 .and. two_face == 0
-    if (.not. supported) supported = inside > thin_sliver(one, two, sliver)
+    if (.not. supported .and. inside > 0.0_dp) supported = inside > thin_sliver(one, two, sliver)
     if (nearest > reach) return
 
     call prefer_touching(low, direction, last_places*size, far%place, far%gap)
