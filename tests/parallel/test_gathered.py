@@ -227,14 +227,19 @@ def test_any_row_of_a_step_that_is_not_solved_has_its_name():
     assert spmd(3, fault)[0] == ["AUTO_SOLVER: constraint 6 (FIXPNT) of body 6 and constraint 7 (VELODIR) of body 6 contradict one another"]
 
 
-def test_steps_that_are_not_solved_count_where_process_0_has_no_rows():
-    """All processes name the row that is worst."""
+def falling_beside_rows(count):
+    """Copies of a model whose stack has all constraints, and whose balls, which fall freely, make the part of process 0."""
     scene = Scene()
     scene.box((6, 0, -0.5), (3, 3, 0.5), kind="OBSTACLE")
     for k in range(4):
         scene.ball((-3 * k, 0, 5))
         scene.box((5 + 0.3 * k, 0.05 * k, 0.2 + 0.39 * k), velocity=(0, 0, -1))
-    copies = [copy.deepcopy(scene.model) for _ in range(2)]
+    return [copy.deepcopy(scene.model) for _ in range(count)]
+
+
+def test_steps_that_are_not_solved_count_where_process_0_has_no_rows():
+    """All processes name the row that is worst."""
+    copies = falling_beside_rows(2)
 
     def told(world):
         solver, said, rows = sweeps(1e-16, 1), [], 0
@@ -302,12 +307,7 @@ def test_contradictory_steps_of_implicit_bodies_have_the_least_errors_in_several
 @pytest.mark.parametrize("colouring", ["ON", "OFF"])
 def test_a_failure_that_ends_the_run_is_told_alike_where_process_0_has_no_rows(colouring):
     """A process holds rows that others solve, whose residuals mean nothing in it."""
-    scene = Scene()
-    scene.box((6, 0, -0.5), (3, 3, 0.5), kind="OBSTACLE")
-    for k in range(4):
-        scene.ball((-3 * k, 0, 5))
-        scene.box((5 + 0.3 * k, 0.05 * k, 0.2 + 0.39 * k), velocity=(0, 0, -1))
-    copies = [copy.deepcopy(scene.model) for _ in range(3)]
+    copies = falling_beside_rows(3)
 
     def told(world):
         run = Divided(copies[world.rank], world, sweeps(1e-16, 1, colouring, failure="EXIT"), Balance(), NOTHING)
