@@ -19,7 +19,8 @@ module manifold
   real(dp), parameter :: turned = 0.9817_dp   !< see `contact_patch`
   real(dp), parameter :: passing = 0.5_dp     !< bodies apart along directions more than 60 degrees apart pass each other
   real(dp), parameter :: same = 0.9986_dp     !< directions within 3 degrees count as one
-  real(dp), parameter :: thin = 0.1_dp        !< part of the thickness of a body: overlaps that are deeper are no slivers
+  real(dp), parameter :: deep = 0.5_dp        !< part of the extents of bodies along a direction: overlaps that are deeper are no slivers
+  real(dp), parameter :: thin = 0.1_dp        !< the same, of the thickness of a body, of supports
   real(dp), parameter :: aside = 0.02_dp      !< cosine below which an element's face does not face the other body
   real(dp), parameter :: last_places = 1.0e-9_dp
 
@@ -250,7 +251,7 @@ contains
       if (separation(i) < -sliver) cycle
       if (.not. sense*dot_product(body%plane(1:3,i), normal) < dot_product(second, normal)) cycle
       if (separation(i) < 0.0_dp) then   ! an overlap that is deep beside the thickness of a body is no sliver
-        if (separation(i) < -thin*min(extent(body, body%plane(1:3,i)), extent(other, body%plane(1:3,i)))) cycle
+        if (separation(i) < -deep*min(extent(body, body%plane(1:3,i)), extent(other, body%plane(1:3,i)))) cycle
       end if
       second = sense*body%plane(1:3,i)
     end do
