@@ -442,6 +442,8 @@ class Part:
         The second number is a bound of the same after the next step, within which boxes are looked at when bodies have made half of their way.
         """
         bodies = self.model.bodies
+        if not bodies.n:  # kernels take no empty arrays
+            return 0.0, 0.0
         moved, ahead, status = _bound_motion(bodies.handles, self.owned.astype(np.int32), self._start, self.jump, self.model.step)
         opened(status)
         return moved, ahead

@@ -227,6 +227,19 @@ def test_any_row_of_a_step_that_is_not_solved_has_its_name():
     assert spmd(3, fault)[0] == ["AUTO_SOLVER: constraint 6 (FIXPNT) of body 6 and constraint 7 (VELODIR) of body 6 contradict one another"]
 
 
+def test_a_model_without_bodies_takes_steps_in_several_processes():
+    """Bodies may be born in a later RUN."""
+    copies = [copy.deepcopy(Scene().model) for _ in range(3)]
+
+    def steps(world):
+        run = Divided(copies[world.rank], world, AutoSolver(), Balance(), NOTHING)
+        for _ in range(3):
+            run.advance()
+        return copies[world.rank].step_number
+
+    assert spmd(3, steps) == [3, 3, 3]
+
+
 def falling_beside_rows(count):
     """Copies of a model whose stack has all constraints, and whose balls, which fall freely, make the part of process 0."""
     scene = Scene()
