@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import errno
+import itertools
 import linecache
 import os
 import shlex
@@ -586,8 +587,9 @@ def report(error: BaseException, path: str, everything: bool = False, prefix: st
     text = [f"{file}:{line}: {prefix}{describe(error)}"]
     text += [f"  {note}" for note in getattr(error, "__notes__", ())]
     text += _source(file, line)
-    for file, line, name in reversed(frames[:-1]):
-        text.append(f"called from {file}:{line}" + ("" if name == "<module>" else f", in {name}"))
+    for (file, line, name), repeated in itertools.groupby(reversed(frames[:-1])):  # a function that calls itself without end fills pages
+        times = len(list(repeated))
+        text.append(f"called from {file}:{line}" + ("" if name == "<module>" else f", in {name}") + (f", {times} times" if times > 1 else ""))
         text += _source(file, line)
     print(shown("\n".join(text)), file=sys.stderr)
 

@@ -92,6 +92,8 @@ def listed_faces(mesh: Mesh, faceset, name: str = "faceset") -> tuple[np.ndarray
         if len(pair) < 2:
             missing.append(number)
             continue
+        if cut[pair[0]]:  # it is listed again: its first sense counts
+            continue
         listed = _area(mesh.nodes[nodes])
         for row in pair:
             cut[row] = True

@@ -145,6 +145,17 @@ def test_refusals():
     assert mesh.nnod == body.mesh.nnod
 
 
+def test_a_face_that_is_listed_again_in_the_other_sense_changes_nothing():
+    found = []
+    for again in (False, True):
+        solfec, material = model()
+        body = made("TL", material, solfec)
+        faces = plane_of(body)
+        _, one, two = s.RT_SPLIT(body, faces + [faces[0][::-1]] * again)
+        found.append((one, two))
+    assert found[0] == found[1]
+
+
 def test_a_single_inner_face_opens_nothing():
     """A face all of whose nodes are on the front of the cut."""
     solfec, material = model()

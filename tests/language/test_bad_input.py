@@ -303,6 +303,14 @@ def test_error_in_an_imported_module_names_the_module_and_the_way_there(run, tmp
     assert "called from input.py:3" in outcome.err
 
 
+def test_a_function_that_calls_itself_without_end_fills_no_pages(run):
+    outcome = run("def deeper(depth):\n    return deeper(depth + 1)\n\ndeeper(0)\n")
+    assert outcome.status == 1
+    lines = outcome.err.splitlines()
+    assert lines[0].startswith("input.py:2: RecursionError")
+    assert len(lines) < 10 and "called from input.py:2, in deeper, 9" in outcome.err
+
+
 def test_a_failing_body_leaves_the_users_shape_alone(good):
     text = """
         solfec = SOLFEC('DYNAMIC', 1E-3, 'out/keep')
