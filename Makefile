@@ -63,10 +63,10 @@ $(VENV)/.testing: $(VENV)/.packages
 	@$(call install,$(TESTING))
 	@touch $@
 
-# A change of settings, here or in Config.mak, rebuilds from scratch; sources are watched by the build itself.
+# A change of settings, here or in Config.mak, rebuilds from scratch, and so does a build directory that is gone; sources are watched by the build itself.
 SETTINGS := $(FC)|$(FFLAGS)|$(DEBUG)|$(OPENMP)
 $(VENV)/.settings: FORCE | $(VENV)/.packages
-	@if [ "$$(cat $@ 2>/dev/null)" != '$(SETTINGS)' ]; then rm -rf build; printf '%s' '$(SETTINGS)' > $@; fi
+	@if [ "$$(cat $@ 2>/dev/null)" != '$(SETTINGS)' ] || ! ls build/*/build.ninja >/dev/null 2>&1; then rm -rf build; printf '%s' '$(SETTINGS)' > $@; fi
 
 # Type checkers and editors read no import hooks, which an editable installation is: a link in a directory of its own shows them the sources.
 $(BIN)/.built: $(VENV)/.packages $(VENV)/.settings meson.build meson_options.txt solfec/meson.build \

@@ -62,3 +62,27 @@ def test_missing_packages_are_named_as_debian_names_them(tmp_path):
     )
     assert outcome.returncode == 1
     assert "sudo apt-get update && sudo apt-get install -y gfortran python3.14 python3.14-venv python3.14-dev\n" in outcome.stderr
+
+
+def test_a_build_directory_that_is_gone_is_made_again(tmp_path):
+    """The build follows the file of settings, which is written anew where there is no build."""
+    for name in ("Makefile", "Config.mak", "pyproject.toml"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    (tmp_path / "tools").symlink_to(ROOT / "tools")
+    venv, ninja = tmp_path / ".venv", tmp_path / "build" / "cp" / "build.ninja"
+    venv.mkdir()
+    for name in (".system", ".packages"):
+        (venv / name).touch()
+
+    def renewed():
+        before = written.stat().st_mtime_ns if written.exists() else 0
+        subprocess.run(["make", "-s", ".venv/.settings"], cwd=tmp_path, check=True)
+        return written.stat().st_mtime_ns > before
+
+    written = venv / ".settings"
+    assert renewed()
+    ninja.parent.mkdir(parents=True)
+    ninja.touch()
+    assert not renewed()
+    ninja.unlink()
+    assert renewed()
