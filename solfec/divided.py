@@ -79,7 +79,8 @@ class Divided:
     whole : Domain
         The whole model, equal in all processes.
     world : Communicator
-    solver : GaussSeidelSolver or PenaltySolver
+    solver : ConstraintSolver
+        One that parts can share (`refuse`).
     balance : Balance
     requests : Requests
     described : callable

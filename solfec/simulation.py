@@ -21,6 +21,7 @@ import numpy as np
 from . import end_notes, kernel_level, results
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
+from .course import Course
 from .divided import Divided, Requests, is_divisible, refuse, refuse_variant, sweeps_by_colours
 from .domain import Domain
 from .errors import SolfecError
@@ -31,6 +32,7 @@ from .parallel import communicator, partition
 from .progress import Percentage, Progress
 from .results import settings
 from .results.history import select
+from .schedule import TOLERANCE, Schedule
 from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
 from .solvers.local_dynamics import NO_ROLLING, NO_SPRINGS
@@ -38,99 +40,6 @@ from .solvers.unsolved import UnsolvedSteps
 from .spreading import Spreading
 
 PATIENCE = 0.1  # seconds of wall time between checks for the file STOP
-TOLERANCE = 1e-6  # part of a step or interval within which an event is due, because of rounding
-
-
-class Schedule:
-    """Times at which something is due, every `interval`; 0 means after every step.
-
-    With `at_once` it is also due after the next step.
-    """
-
-    def __init__(self, start: float, interval: float, at_once: bool = False):
-        self.start = start
-        self.interval = interval
-        self.count = -1 if at_once else 0  # number of events so far
-        self.latest = -math.inf  # time of the last event
-
-    def due(self, time: float, step: float) -> bool:
-        """Whether the schedule is due at `time`; several events within a step count as one."""
-        if time == self.latest or not self._passes(time, step):
-            return False
-        self.latest = time
-        return True
-
-    def _passes(self, time: float, step: float) -> bool:
-        if self.interval <= TOLERANCE * step:
-            return True
-        passed = int((time - self.start + TOLERANCE * step) / self.interval)
-        if passed > self.count:
-            self.count = passed
-            return True
-        return False
-
-    def quiet_until(self, step: float) -> float:
-        """Return a time before which it is not due, for steps of at most this length."""
-        if self.interval <= TOLERANCE * step:
-            return -math.inf
-        return self.start + (self.count + 1) * self.interval - 2.0 * TOLERANCE * step
-
-    @property
-    def state(self) -> tuple[float, float, int, float]:
-        """Return start, interval, number of events and the time of the last one, for results."""
-        return self.start, self.interval, self.count, self.latest
-
-    @classmethod
-    def continued(cls, present: Schedule | None, first, last, time: float) -> Schedule | None:
-        """Return the schedule of a continued run: that of the last frame, or a new one if the input was edited.
-
-        Parameters
-        ----------
-        present : Schedule or None
-            The input's schedule; `first`, `last` are the states in the first and in the last frame (NaN: none).
-        time : float
-            Time of the last frame.
-        """
-        if present is None:
-            return None
-        if present.interval != first[1] or last[1] != last[1]:
-            return cls(time, present.interval, at_once=present.count < 0)
-        schedule = cls(float(last[0]), float(last[1]))
-        schedule.count, schedule.latest = int(last[2]), float(last[3])
-        return schedule
-
-
-class Course:
-    """The course of a whole model on one process.
-
-    Attributes
-    ----------
-    model : Domain
-        Has the local dynamics of the last step.
-    signal, stop : int or None, bool
-        What asks the run to end: a signal, the file STOP.
-    """
-
-    def __init__(self, domain: Domain, solver, requests: Requests, advance: Callable[[], None] | None = None):
-        # `Divided` has the same members
-        self.model, self._requests = domain, requests
-        self.advance = advance or (lambda: domain.advance(solver))
-        self.collect = self.show = self.take = self.end = lambda: None  # the whole model is here
-        self.stop, self.statistics, self.worst = False, None, None
-
-    @property
-    def signal(self) -> int | None:
-        return self._requests.signal()
-
-    @property
-    def constraints(self) -> int:
-        """Number of constraints."""
-        return self.model.constraints.n
-
-    @property
-    def reported(self):
-        """The local dynamics whose rows the report of the last step names."""
-        return self.model.local_dynamics
 
 
 class Simulation:
@@ -497,14 +406,19 @@ class Simulation:
                 self._write()
             course.end()
             interruption.signal = course.signal or interruption.signal
-            if course.signal is not None and self.verbose == "ON":
-                progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[course.signal]}")
-            progress.end(domain, course.statistics)
-            self._tell_balance(balance, progress)
-            if self.verbose == "ON":
-                notes = end_notes.told(course.notes if self.spreading.on else end_notes.found(domain), domain.step)
-                for text in filter(None, (*notes, hidden.told(), domain.shares.told())):
-                    progress.note(text)
+            self._tell_end(course, progress, balance, hidden)
+
+    def _tell_end(self, course: Course | Divided, progress: Progress, balance: Balance | None, hidden: HiddenErrors) -> None:
+        """Print the signal that stopped the run, its balance, and notes on its bodies."""
+        domain = self.domain
+        if course.signal is not None and self.verbose == "ON":
+            progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[course.signal]}")
+        progress.end(domain, course.statistics)
+        self._tell_balance(balance, progress)
+        if self.verbose == "ON":
+            notes = end_notes.told(course.notes if self.spreading.on else end_notes.found(domain), domain.step)
+            for text in filter(None, (*notes, hidden.told(), domain.shares.told())):
+                progress.note(text)
 
     @contextmanager
     def _course_dropped(self) -> Iterator[None]:
