@@ -81,6 +81,11 @@ def ranges(start: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.arange(count.sum()) + np.repeat(np.asarray(start) - before, count)
 
 
+def pointers_of(counts, dtype=np.int64) -> np.ndarray:
+    """Return where each of several lists of these lengths begins, laid one behind the other, and where the last one ends."""
+    return np.concatenate(([0], np.cumsum(counts))).astype(dtype)
+
+
 class Gaps:
     """Rows that go from a table, which closes up then.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _kernels
-from .tables import Record, opened
+from .tables import Record, opened, pointers_of
 
 _evaluate, _average = _kernels.time_series.evaluate_series, _kernels.time_series.average_series
 
@@ -139,7 +139,7 @@ class SeriesTable(Record):
         times = [series.times if series.times.size else np.zeros(1) for series in self._series] or [np.zeros(1)]
         values = [series.values for series in self._series] or [np.zeros(1)]
         self.replace(
-            start=np.append(0, np.cumsum([item.size for item in times])).astype(np.int32),
+            start=pointers_of([item.size for item in times], np.int32),
             times=np.concatenate(times),
             values=np.concatenate(values),
             interval=np.zeros(len(times), np.int32),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
-from ..tables import Record
+from ..tables import Record, pointers_of
 from .conjugate_gradients import ConjugateGradients, NoConvergence
 from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU, indefinite_blocks
 from .table import BodyTable
@@ -146,7 +146,7 @@ class ElementSolver(Record):
         start = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))  # of equal pairs
         column, row = np.divmod(key[start], len(self.nodes))
         begin = np.searchsorted(column, np.arange(len(self.nodes) + 1))
-        indptr = np.append(0, np.cumsum(3 * np.diff(begin)[:, None] - np.arange(3)))  # below the diagonal the columns of a node get shorter
+        indptr = pointers_of(3 * np.diff(begin)[:, None] - np.arange(3))  # below the diagonal the columns of a node get shorter
         indices = np.empty(indptr[-1], np.int32)
         within = 3 * (np.arange(len(column)) - begin[column])
         for i, j in np.ndindex(3, 3):

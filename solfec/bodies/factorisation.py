@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _kernels, installed
 from ..errors import SolfecError
-from ..tables import Record, opened
+from ..tables import Record, opened, pointers_of
 
 PERMUTED = 7  # CHOLMOD's number of the permutation of a vector
 WIDEST = 72  # columns of a panel
@@ -54,7 +54,7 @@ class LowerPattern:
         below = np.flatnonzero(row != column)
         row, column = np.concatenate((row, column[below])), np.concatenate((column, row[below]))
         order = np.lexsort((row, column))
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(column, minlength=self.size)))).astype(self.indptr.dtype)
+        indptr = pointers_of(np.bincount(column, minlength=self.size), self.indptr.dtype)
         return indptr, row[order], np.concatenate((number, below))[order]
 
     def graph(self) -> LowerPattern:
@@ -62,7 +62,7 @@ class LowerPattern:
         width, first = self.width, self.indptr[: -1 : self.width]
         counts = (self.indptr[1 :: self.width] - first) // width
         column = np.repeat(np.arange(len(first)), counts)
-        indptr = np.append(0, np.cumsum(counts)).astype(np.int32)
+        indptr = pointers_of(counts, np.int32)
         places = first[column] + width * (np.arange(indptr[-1]) - indptr[column])
         return LowerPattern(self.size // width, indptr, self.indices[places] // width)
 
@@ -122,7 +122,7 @@ class Cholesky(Record):
     def __init__(self, pattern: LowerPattern):
         first, row_ptr, row, order = _panels(pattern)
         columns, below = np.diff(first), np.diff(row_ptr)
-        head = np.concatenate(([0], np.cumsum(TILE * (-(-(columns**2) // TILE) + columns * -(-below // TILE)))))
+        head = pointers_of(TILE * (-(-(columns**2) // TILE) + columns * -(-below // TILE)))
         if head[-1] >= 2**31:
             raise SolfecError("scheme DEF_LIM: the factor of finite element bodies would be larger than 16 GB; use coarser meshes")
         self.vector, self.solved = np.zeros((2, pattern.size))
@@ -174,7 +174,7 @@ def _panels(pattern: LowerPattern) -> tuple[np.ndarray, ...]:
     indptr, indices, _ = graph.whole()
     off = indices != np.repeat(np.arange(graph.size), np.diff(indptr))
     adjacent = indices[off].astype(np.int32)
-    ptr = np.concatenate(([0], np.cumsum(off)))[indptr].astype(np.int32)
+    ptr = pointers_of(off)[indptr].astype(np.int32)
     eliminated, first, row_ptr = np.zeros(graph.size, np.int32), *np.zeros((2, graph.size + 1), np.int32)
     order, needed = graph.order(), 8 * len(adjacent)
     while True:

@@ -17,7 +17,7 @@ from ..shapes.mesh import Mesh
 from ..shapes.mesh_topology import MeshTopology
 from ..shapes.point_query import in_hulls
 from ..shapes.vectors import cross
-from ..tables import Gaps, Record, appended, close_up, opened, ranges
+from ..tables import Gaps, Record, appended, close_up, opened, pointers_of, ranges
 from .element_assembly import ElementAssembly, OwnPoints, first_folded
 from .frequencies import highest_element, laplacian_row_bounds, largest_frequency
 from .materials import Law
@@ -90,7 +90,7 @@ class FiniteElementMesh:
     def shape(self) -> Mesh:
         """Return the `shapes.Mesh` from which it was made."""
         used = used_slots(self.sizes)
-        pointers = np.concatenate(([0], np.cumsum(self.sizes)))
+        pointers = pointers_of(self.sizes)
         topology = MeshTopology(len(self.nodes), pointers, self.elements[used].astype(int))
         if self.surfaces is not None:
             topology = topology.with_surfaces(self.surfaces[topology.face_element, topology.face_index])
@@ -252,8 +252,8 @@ class FiniteElements(Record):
         self.inverses: dict = {}  # of small implicit bodies, by their number of unknowns (`small_bodies.Inverses`)
         self.damped = False  # whether the last prediction found damping
         meshes = [bodies.meshes[int(bodies.id[row])] for row in self.rows]
-        self.first = _starts([mesh.node_count for mesh in meshes])
-        self.first_element = _starts([len(mesh.sizes) for mesh in meshes])
+        self.first = pointers_of([mesh.node_count for mesh in meshes], np.int32)
+        self.first_element = pointers_of([len(mesh.sizes) for mesh in meshes], np.int32)
         self.element_size = _joined([mesh.sizes for mesh in meshes], (0,)).astype(np.int32)
         self.element_node = np.asfortranarray(_joined([mesh.elements for mesh in meshes], (0, MOST_NODES)).T.astype(np.int32))
         self._embed(bodies, meshes)
@@ -526,10 +526,6 @@ class FiniteElements(Record):
         assembly, _ = self.body_assembly(bodies, k)
         density = self.meshes[k].densities(bodies.mass[row] / bodies.volume[row])
         return highest_element(assembly, density)
-
-
-def _starts(counts: list[int]) -> np.ndarray:
-    return np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
 
 
 def _joined(arrays: list[np.ndarray], empty: tuple) -> np.ndarray:

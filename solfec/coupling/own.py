@@ -16,6 +16,7 @@ from ..language.solvers import constraint_solver
 from ..live_state import Bodies, Constraints
 from ..solvers.report import SolverReport
 from ..switching import switch
+from ..tables import pointers_of
 from .buffer import Buffer
 from .graph import Graph, graph_of
 from .local_problem import LocalProblem
@@ -144,7 +145,7 @@ class SolfecModeler(RoleOfStep, Modeler):
         for k in range(3):
             into.gradient_rate[soft, k] = table.triples.velo[:, table.velo_ptr[soft] + k].T
         nodes = np.where(state.kind == BodyKind.FINITE_ELEMENT, table.view("node_count"), 0)
-        into.node_ptr = np.concatenate([[0], np.cumsum(nodes)])
+        into.node_ptr = pointers_of(nodes)
         fe = compiled(table)
         into.node = (fe.reference + table.configurations.conf[:, fe.conf_row]).T if fe.count else np.zeros((0, 3))
         into.node_velocity = table.triples.velo[:, fe.velo_row].T if fe.count else np.zeros((0, 3))

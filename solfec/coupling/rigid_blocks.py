@@ -10,6 +10,7 @@ from ..errors import SolfecError
 from ..kinds import BodyKind, LoadKind, PrimitiveKind, SurfaceModel
 from ..shapes.polyhedron import FaceSet, Polyhedron
 from ..shapes.split_convex import halves
+from ..tables import pointers_of
 
 SAME = 1e-9  # relative difference up to which numbers count as equal
 
@@ -98,8 +99,8 @@ def blocks_of(domain, code: str, split: tuple[float, float] | None = None) -> Ri
     triangles = [np.array([(face[0], face[k], face[k + 1]) for face in faces for k in range(1, len(face) - 1)]) for _, faces in polyhedra]
     made = RigidBlocks(
         bodies.view("id")[body], primitive, kinds[body] == BodyKind.OBSTACLE, bodies.view("mass")[body] / bodies.view("volume")[body],
-        np.zeros((len(polyhedra), 3)), np.zeros((0, 3)), _pointers([vertices for vertices, _ in polyhedra]), np.zeros((0, 3)),
-        _pointers(triangles), np.concatenate(triangles), friction,
+        np.zeros((len(polyhedra), 3)), np.zeros((0, 3)), pointers_of([len(vertices) for vertices, _ in polyhedra]), np.zeros((0, 3)),
+        pointers_of([len(part) for part in triangles]), np.concatenate(triangles), friction,
     )  # fmt: skip
     owner = np.repeat(body, np.diff(made.vertex_ptr))
     axes, centre = _placements(bodies)
@@ -218,7 +219,3 @@ def _polyhedron(geometry, primitive: int) -> tuple[np.ndarray, list[list[int]]]:
         start = int(geometry.faces.corner_ptr[face])
         faces.append([place[int(vertex)] for vertex in corners[start : start + int(geometry.faces.corner_count[face])]])
     return geometry.vertices.current[:, numbers].T.copy(), faces
-
-
-def _pointers(parts: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum([len(part) for part in parts])])

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..tables import Record
+from ..tables import Record, pointers_of
 from .communicator import Communicator, LongWait, NoRequests
 from .reductions import Reduction
 
@@ -68,7 +68,7 @@ class ColourMessages(Record):
         group : ndarray of int
             Numbers of rows; rows of one colour with different numbers share no body that moves.
         """
-        sent_ptr, received_ptr = (_pointers([sum(map(len, plan[side].values())) for plan in plans]) for side in (0, 1))
+        sent_ptr, received_ptr = (pointers_of([sum(map(len, plan[side].values())) for plan in plans], np.int32) for side in (0, 1))
         outgoing, incoming = (np.zeros((3, pointers[-1]), order="F") for pointers in (sent_ptr, received_ptr))
         messages = [([*_slices(out, outgoing, first)], [*_slices(into, incoming, second)]) for (out, into), first, second in zip(plans, sent_ptr, received_ptr)]
         requests = world.lasting(messages)
@@ -132,12 +132,7 @@ def _in_chunks(rows: Sequence[np.ndarray], shared: np.ndarray, group: np.ndarray
     behind = groups - np.searchsorted(part, part[groups])  # rows of the same part before these
     first = (np.diff(part[groups], prepend=-1) != 0) | (np.diff(behind // CHUNK_ROWS, prepend=-1) != 0)
     begin = groups[first]
-    return row, _joined([begin, [row.size]]), _pointers(np.bincount(part[begin], minlength=2 * len(rows)))
-
-
-def _pointers(counts: Sequence[int]) -> np.ndarray:
-    """Return where each of several parts of these sizes begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return row, _joined([begin, [row.size]]), pointers_of(np.bincount(part[begin], minlength=2 * len(rows)), np.int32)
 
 
 def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import SolfecError
+from ..tables import pointers_of
 
 #: Environment variables in which the launchers of Open MPI, MPICH and others tell a process how many they have started.
 RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
@@ -214,7 +215,7 @@ class LastingRequests:
         self.words = MPI._sizeof(MPI.Request) // 4
         raw = b"".join(ctypes.string_at(MPI._addressof(request), 4 * self.words) for request in self._requests)
         self.handles = np.frombuffer(raw, np.int32).copy()
-        self.pointers = np.concatenate([[0], np.cumsum([len(some) for some in made])]).astype(np.int32)
+        self.pointers = pointers_of([len(some) for some in made], np.int32)
         self.status = np.zeros(MPI._sizeof(MPI.Status) // 4 * max(map(len, made), default=0), np.int32)
 
     def __del__(self):

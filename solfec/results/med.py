@@ -17,6 +17,7 @@ import numpy as np
 from .. import installed
 from ..element_types import BY_SIZE, ELEMENT_TYPES
 from ..errors import SolfecError
+from ..tables import pointers_of
 from .med_model import MedCells, MedModel
 
 MESH = "SOLFEC"
@@ -98,7 +99,7 @@ def _mesh(mc, dimension: int, coordinates, cells: MedCells):
         rows = np.flatnonzero(sizes == size)
         nodes[rows, :size] = nodes[rows[:, None], np.array(BY_SIZE[size].mirror)]
     table = np.column_stack([[kinds[dimension][size] for size in sizes.tolist()], nodes])
-    pointers = np.concatenate(([0], np.cumsum(sizes + 1)))
+    pointers = pointers_of(sizes + 1)
     mesh = mc.MEDCouplingUMesh(MESH, dimension)
     mesh.setCoords(coordinates)
     mesh.setConnectivity(_integers(mc, table[table >= 0]), _integers(mc, pointers), True)

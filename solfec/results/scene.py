@@ -10,6 +10,7 @@ from ..bodies import motion, point_values
 from ..bodies.table import BodyKind
 from ..contact.geometry import PrimitiveKind
 from ..element_types import BY_SIZE, used_slots
+from ..tables import pointers_of
 
 POLYGON = 7  # cell type of VTK
 MERIDIANS, PARALLELS = 24, 12  # of the polygons that represent an ellipsoid
@@ -107,7 +108,7 @@ def scene_of(domain, chosen: set[int] | None = None) -> Scene:
         spheres.append(_spheres(domain, row))
     grid = _joined(Cells, cells)
     sizes = np.concatenate([np.diff(cell.offsets) for cell in cells]) if cells else np.zeros(0, int)
-    grid.offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    grid.offsets = pointers_of(sizes)
     return Scene(domain.time, _joined(Points, points), grid, _joined(Spheres, spheres), _constraints(domain, rows))
 
 
@@ -220,7 +221,7 @@ def unit_sphere() -> tuple[np.ndarray, list[np.ndarray]]:
 def _cells(types: list[int], lists: list[np.ndarray], body: int, volume: np.ndarray) -> Cells:
     sizes = np.array([len(nodes) for nodes in lists], int)
     connectivity = np.concatenate(lists) if lists else np.zeros(0, int)
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    offsets = pointers_of(sizes)
     return Cells(np.array(types, np.uint8), connectivity, offsets, np.full(len(types), body), volume)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..tables import pointers_of, ranges
 from .distance import closer
 
 
@@ -24,7 +25,7 @@ def element_adjacency(counts: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray
     neighbours : ndarray, int32
         Ascending lists, one after another.
     """
-    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+    first = pointers_of(counts, np.int32)
     around = np.bincount(nodes)
     pointers, neighbours = np.zeros(len(first), np.int32), np.empty(int((around**2).sum()), np.int32)
     _kernels.mesh_connections.list_neighbours(len(around), first, np.asarray(nodes, np.int32), pointers, neighbours)
@@ -64,16 +65,10 @@ def box_pairs(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndar
     reach = np.searchsorted(lower[order, axis], upper[order, axis], side="right")
     counts = reach - np.arange(len(order)) - 1
     one = np.repeat(order, counts)
-    two = order[spans(np.arange(1, len(order) + 1), counts)]
+    two = order[ranges(np.arange(1, len(order) + 1), counts)]
     overlap = ((lower[one] <= upper[two]) & (lower[two] <= upper[one])).all(1)
     one, two = one[overlap], two[overlap]
     return np.minimum(one, two), np.maximum(one, two)
-
-
-def spans(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Concatenate the ranges starts[i] ... starts[i] + counts[i] - 1."""
-    ends = np.cumsum(counts)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - counts), counts)
 
 
 def rows_of_pairs(one: np.ndarray, two: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

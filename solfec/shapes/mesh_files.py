@@ -14,6 +14,7 @@ import numpy as np
 from .. import installed
 from ..element_types import ELEMENT_TYPES, HEXAHEDRON, MOST_NODES
 from ..errors import SolfecWarning
+from ..tables import pointers_of
 from . import abaqus_groups, exodus_groups, gmsh_groups
 from .coordinates import check_size
 from .identifiers import identifier
@@ -112,7 +113,7 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None, st
     nodes = np.array(source.points[used], float)
     try:
         check_size(nodes, "nodes")
-        pointers = np.concatenate(([0], np.cumsum((corners >= 0).sum(1))))
+        pointers = pointers_of((corners >= 0).sum(1))
         topology = MeshTopology(len(used), pointers, _turned(nodes, pointers, flat.ravel()))
         check_sides(topology)
     except ValueError as error:

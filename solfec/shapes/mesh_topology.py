@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _kernels
 from ..element_types import ELEMENT_TYPES, MOST_FACES, MOST_NODES
+from ..tables import pointers_of
 from .identifiers import INTERNAL_FACE
 
 FACES_OF_SIZE = np.zeros(MOST_NODES + 1, np.int32)  # of the element type with so many nodes
@@ -173,7 +174,7 @@ class MeshTopology:
         """
         sizes = np.diff(self.element_ptr)
         other = self.renewed()
-        other.node_count, other.element_ptr = node_count, np.concatenate(([0], np.cumsum(sizes[chosen])))
+        other.node_count, other.element_ptr = node_count, pointers_of(sizes[chosen])
         other.element_nodes = numbers[self.element_nodes[np.repeat(chosen, sizes)]]
         faces = np.flatnonzero(chosen[self.face_element])
         place, behind = np.full(len(self.face_element) + 1, -1), np.append(numbers, -1)  # number -1, no node or face, stays -1

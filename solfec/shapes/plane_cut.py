@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..tables import ranges
+from ..tables import pointers_of, ranges
 from .mesh import Mesh, concave_corners
 from .mesh_parts import connected_parts, cut_along_faces
 from .mesh_topology import MeshTopology, equal_faces
@@ -229,7 +229,7 @@ class _Refinement:
         start = np.concatenate((topology.element_ptr[whole], behind + np.cumsum(sizes[len(whole) :]) - sizes[len(whole) :]))
         nodes = np.concatenate((topology.element_nodes, part[part >= 0]))[ranges(start[order], sizes[order])]
         points = made.point[:, : made.points].T.copy()
-        new = MeshTopology(len(points), np.concatenate(([0], np.cumsum(sizes[order]))), nodes)
+        new = MeshTopology(len(points), pointers_of(sizes[order]), nodes)
         above = np.concatenate((self.above[whole], made.above[: made.parts] == 1))[order]
         result = Mesh(points, new.with_surfaces(self._surfaces(new, made)), mesh.volume_ids[owners[order]])
         self._check(result, part)

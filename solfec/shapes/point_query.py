@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..contact.geometry import Geometry, PrimitiveKind
-from .adjacency import spans
+from ..tables import ranges
 from .distance import closer
 
 
@@ -74,7 +74,7 @@ def _in_polyhedron(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsi
     """Test convexes and mesh elements by the hull of their vertices, since faces of elements need not be plane."""
     primitives = geometry.primitives
     counts = primitives.vertex_count[rows]
-    listed = geometry.vertex_lists.vertex[spans(primitives.vertex_ptr[rows], counts)]
+    listed = geometry.vertex_lists.vertex[ranges(primitives.vertex_ptr[rows], counts)]
     return in_hulls(geometry.vertices.reference[:, listed].T, counts, point, epsilon)
 
 
@@ -109,10 +109,10 @@ def in_hulls(vertices: np.ndarray, counts: np.ndarray, point: np.ndarray, epsilo
 def _winding(geometry: Geometry, rows: np.ndarray, point: np.ndarray) -> float:
     """Solid angle of the outer faces of mesh elements seen from `point`, over that of the full sphere."""
     primitives, faces = geometry.primitives, geometry.faces
-    listed = spans(primitives.face_ptr[rows], primitives.outer_count[rows])
+    listed = ranges(primitives.face_ptr[rows], primitives.outer_count[rows])
     counts = faces.corner_count[listed] - 2
     start = faces.corner_ptr[listed]
-    second = spans(start + 1, counts)
+    second = ranges(start + 1, counts)
     lead, corner = np.repeat(start, counts), geometry.corners.vertex
     a, b, c = (geometry.vertices.reference[:, corner[r]] - point[:, None] for r in (lead, second, second + 1))
     la, lb, lc = (np.sqrt((v**2).sum(0)) for v in (a, b, c))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import Record, opened
+from ..tables import Record, opened, pointers_of
 
 MOST_SOURCES = 20  # of a new point: corners of an element, and points in which the plane cuts its edges
 PIECES_OF_FACE = 8  # four triangles on each side
@@ -75,8 +75,8 @@ class RefinedElements(Record):
         source[:, self.node_count :] = 0
         part, piece = (np.empty((size, count), np.int32, order="F") for size, count in ((5, parts), (4, PIECES_OF_FACE * len(self.faces))))
         self.replace(
-            first=_starts(np.bincount(topology.face_element[self.faces], minlength=topology.element_count)[self.elements]),
-            node_first=_starts(sizes[self.elements]), crossed=crossed[self.elements].astype(np.int32), upper=above[self.elements].astype(np.int32),
+            first=pointers_of(np.bincount(topology.face_element[self.faces], minlength=topology.element_count)[self.elements], np.int32),
+            node_first=pointers_of(sizes[self.elements], np.int32), crossed=crossed[self.elements].astype(np.int32), upper=above[self.elements].astype(np.int32),
             node=topology.element_nodes[np.repeat(listed, sizes)].astype(np.int32), corner=_columns(corner), edge=_columns(edge),
             whole=((face_sizes == 4) & ~split).astype(np.int32), ends=_columns(np.stack(np.divmod(key, topology.node_count), 1)),
             cut=np.full(len(key), -1, np.int32), point=place, sources=np.zeros(points, np.int32),
@@ -95,10 +95,6 @@ class RefinedElements(Record):
         on_edge = place > 0.0
         weight[on_edge, 0], weight[on_edge, 1] = 1.0 - place[on_edge], place[on_edge]
         return self.source[:most, new].T, weight
-
-
-def _starts(counts: np.ndarray) -> np.ndarray:
-    return np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
 
 
 def _columns(rows: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..contact.geometry import ShapePrimitives
-from .adjacency import spans
+from ..tables import ranges
 from .identifiers import INTERNAL_FACE
 
 BARE = 1e-6  # part of a face's area that may lie against nothing, besides a rim as wide as the geometric epsilon
@@ -27,7 +27,7 @@ def hide_seams(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndar
         Faces within this distance lie against each other.
     """
     convexes = len(pointers) - 1
-    faces = spans(shape.face_ptr[:convexes], shape.face_count[:convexes])
+    faces = ranges(shape.face_ptr[:convexes], shape.face_count[:convexes])
     owner = np.repeat(np.arange(convexes), shape.face_count[:convexes])
     polygons = [shape.vertices[:, shape.corners[c : c + n]].T for c, n in zip(shape.face_corner_ptr[faces], shape.face_corner_count[faces])]
     areas = np.array([area_vector(polygon) for polygon in polygons])
@@ -53,7 +53,7 @@ def _facing(owner, pointers, neighbours, normals) -> np.ndarray:
     one, two = one[one < neighbours], neighbours[one < neighbours]
     number = counts[one] * counts[two]
     pair = np.repeat(np.arange(len(one)), number)
-    within = spans(np.zeros(len(one), int), number)
+    within = ranges(np.zeros(len(one), int), number)
     a, b = first[one[pair]] + within // counts[two[pair]], first[two[pair]] + within % counts[two[pair]]
     opposite = (normals[a] * normals[b]).sum(1) < -0.999
     return np.stack((a, b), 1)[opposite]

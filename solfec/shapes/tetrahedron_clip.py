@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .adjacency import box_pairs, spans
+from ..tables import ranges
+from .adjacency import box_pairs
 from .mesh import Mesh
 from .polyhedron import Polyhedron
 
@@ -186,7 +187,7 @@ def cut_by_elements(polyhedra: list[Polyhedron], mesh: Mesh) -> tuple[np.ndarray
     convex, two = box_pairs(np.concatenate((whole[:, 0], regions.low)), np.concatenate((whole[:, 1], regions.high)))
     mixed = (convex < len(fans)) & (two >= len(fans))
     convex, two = convex[mixed], two[mixed] - len(fans)
-    one = spans((np.cumsum(lengths) - lengths)[convex], lengths[convex])
+    one = ranges((np.cumsum(lengths) - lengths)[convex], lengths[convex])
     two = np.repeat(two, lengths[convex])
     near = ((low[one] <= regions.high[two]) & (regions.low[two] <= high[one])).all(1)
     one, two = one[near], two[near]

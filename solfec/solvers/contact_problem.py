@@ -15,7 +15,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from ..kinds import Cone  # noqa: F401  # known here, too
-from ..tables import Record, opened
+from ..tables import Record, opened, pointers_of
 
 _solve_islands = _kernels.automatic_solver.solve_islands
 _sum_up_islands = _kernels.automatic_solver.sum_up_islands
@@ -102,7 +102,7 @@ class ContactProblem:
         columns = np.concatenate([self.column[: row.size], np.arange(n)])
         blocks = np.concatenate([self.off_diagonal[..., : row.size].transpose(2, 0, 1), self.diagonal.transpose(2, 0, 1)])
         order = np.lexsort((columns, rows))
-        pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+        pointers = pointers_of(np.bincount(rows, minlength=n))
         return bsr_array((blocks[order], columns[order], pointers), shape=(3 * n, 3 * n))
 
 
@@ -124,7 +124,7 @@ def from_matrix(matrix, q, friction, name: str = "", kind=None) -> ContactProble
     full[where[: row.size]] = blocks.data
     rows, columns = np.divmod(keys, n)
     on = rows == columns
-    pointers = np.concatenate([[0], np.cumsum(np.bincount(rows[~on], minlength=n))])
+    pointers = pointers_of(np.bincount(rows[~on], minlength=n))
     q = np.reshape(np.asarray(q, float), (n, 3)).T
     return ContactProblem(
         pointers, columns[~on], full[~on].transpose(1, 2, 0), full[on].transpose(1, 2, 0), q, friction, kind, name

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..kinds import ROW_FAMILIES
+from ..tables import pointers_of
 from . import merit
 from .constraint_solver import ConstraintSolver
 from .contact_problem import norm
@@ -180,7 +181,7 @@ class Contacts:
         rows, columns = np.concatenate([self.row, np.arange(n)]), np.concatenate([self.column, np.arange(n)])
         order = np.lexsort((columns, rows))
         blocks = np.concatenate([self.off_diagonal, self.diagonal], axis=2)[np.ix_(components, components)]
-        pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+        pointers = pointers_of(np.bincount(rows, minlength=n))
         return bsr_array((np.ascontiguousarray(blocks.transpose(2, 0, 1)[order]), columns[order], pointers), shape=(3 * n, 3 * n))
 
     def take(self, reactions: np.ndarray) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..tables import ranges
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
 
@@ -126,7 +127,7 @@ def _equations(local: LocalDynamics) -> tuple[np.ndarray, ...]:
     first, last = rows.entry_ptr[owner], rows.entry_ptr[owner + 1]
     length = last - first
     equation = np.repeat(np.arange(len(owner)), length)
-    entry = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length) + np.repeat(first, length)
+    entry = ranges(first, length)
     triples, place = np.unique(entries.triple[entry], return_inverse=True)
     equations = np.zeros((len(owner), 3, len(triples)))
     values = entries.operator[component[equation], :, entry]

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import Cone
+from ..tables import pointers_of
 from .local_dynamics import LocalDynamics, RowKind
 from .supports import LARGEST, factorised, matrix_between
 
@@ -71,7 +72,7 @@ class Eliminated:
         place[self.touched] = np.arange(len(self.touched))
         self.diagonal = np.asfortranarray(rows.diagonal[..., kept])
         self.block = np.asfortranarray(rows.block[:, kept])
-        self.row_ptr = np.concatenate([[0], np.cumsum(np.bincount(new[one[inner]], minlength=len(kept)))]).astype(np.int32)
+        self.row_ptr = pointers_of(np.bincount(new[one[inner]], minlength=len(kept)), np.int32)
         self.column = new[other[inner]].astype(np.int32)
         self.off_diagonal = np.asfortranarray(blocks.block[..., np.flatnonzero(inner)])
         if 3 * len(self.touched) * len(self.component) > MOST_NUMBERS:

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..errors import SolfecError
 from ..kinds import Cone, RowKind
+from ..tables import pointers_of
 from .contact_problem import norm
 from .local_dynamics import LocalDynamics
 from .reduced_rows import CONE_OF_KIND
@@ -144,5 +145,5 @@ def matrix_of(local: LocalDynamics):
     other = np.concatenate([local.blocks.column[:count], np.arange(n)])
     blocks = np.concatenate([local.blocks.block[..., :count], rows.diagonal[..., :n]], axis=2)
     order = np.lexsort((other, one))
-    pointers = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=n))])
+    pointers = pointers_of(np.bincount(one, minlength=n))
     return bsr_array((np.ascontiguousarray(blocks.transpose(2, 0, 1)[order]), other[order], pointers), shape=(3 * n, 3 * n)).tocsr()

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from ..kinds import Cone
+from ..tables import pointers_of
 from . import parameters, siconos_process
 from .contact_problem import ContactProblem, norm
 from .contacts_only import Contacts, ContactsOnlySolver
@@ -82,7 +83,7 @@ def compressed(row, column, off_diagonal, diagonal, scale: float = 1.0) -> tuple
     order = np.lexsort((columns, rows))
     blocks = np.concatenate([off_diagonal, diagonal], axis=2)
     flat = blocks.transpose(2, 1, 0).reshape(-1, 9)[:, ::-1]  # reversing both orders turns entries 1..9 into 9..1
-    pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    pointers = pointers_of(np.bincount(rows, minlength=n))
     return pointers.astype(np.uint64), columns[order].astype(np.uint64), flat[order] / scale
 
 
