@@ -29,7 +29,7 @@ class PseudoRigidSolver(Record):
         "inverses": ((12, 12), "f8"),  # A^-1 of the last `refresh`
     }
 
-    def __init__(self, bodies: BodyTable, rows: np.ndarray):
+    def __init__(self, rows: np.ndarray):
         count = len(rows)
         self.size = 12 * count
         super().__init__(
@@ -103,7 +103,7 @@ def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
         fe.inverses = {size: kept for size, kept in fe.inverses.items() if size in sizes}
         elements += [SmallBodySolver(fe, np.flatnonzero(own & small & (unknowns == size))) for size in sizes]
     rows = np.flatnonzero(implicit & (bodies.view("kind") == BodyKind.PSEUDO_RIGID))
-    return Implicit(key, elements, PseudoRigidSolver(bodies, rows) if rows.size else None, reduced, copies)
+    return Implicit(key, elements, PseudoRigidSolver(rows) if rows.size else None, reduced, copies)
 
 
 def population(bodies: BodyTable) -> tuple:

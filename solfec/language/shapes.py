@@ -346,9 +346,9 @@ def HEX(
         return MESH._of(hex_mesh(nodes, *counts, volid, surfids[:6], *ratios))
 
 
-def subdivisions(values, names, least=(1, 1, 1)) -> list[int]:
+def subdivisions(values, names) -> list[int]:
     """Check numbers of elements along the sides of a box or pipe; node numbers must be 32-bit integers."""
-    counts = [checks.integer(n, name, minimum=minimum) for n, name, minimum in zip(values, names, least)]
+    counts = [checks.integer(n, name, minimum=1) for n, name in zip(values, names)]
     nodes = math.prod(n + 1 for n in counts)
     if nodes >= 2**31:
         raise BadValue(f"'{names[0]}', '{names[1]}', '{names[2]}' would make {nodes:.3g} nodes; a mesh can have {2**31 - 1}")

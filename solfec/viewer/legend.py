@@ -49,14 +49,13 @@ def left(legend, width: float, least: float, before: float, measure) -> float:
     return width - min(max(least, before + max(map(measure, words), default=0.0)), max(0.5 * width, least))
 
 
-def annotate(picture: Image.Image, presentation, time: bool = True, scale: float = 1.0) -> None:
+def annotate(picture: Image.Image, presentation, scale: float = 1.0) -> None:
     """Draw the legend, the time and the axes of a presentation on a picture."""
     draw = ImageDraw.Draw(picture)
     size = max(int(13 * scale), 7)
     text = font(size)
     ink = (0, 0, 0, 255)
-    if time:
-        draw.text((size // 2, size // 2), caption(presentation), ink, font=text)
+    draw.text((size // 2, size // 2), caption(presentation), ink, font=text)
     overlay = presentation.overlay
     if overlay.texts:
         for place, word in zip(presentation.camera.project(np.array(overlay.places), *picture.size), overlay.texts):

@@ -17,6 +17,7 @@ from .targets import Targets
 
 CONSTRAINT = 0x80000000  # added to the identifier of a constraint
 MOST_PLANES = 4
+SIDES = 12  # of arrows and tubes
 NO_CLIP = np.zeros((0, 4))
 INK = (0.25, 0.25, 0.28)
 
@@ -288,8 +289,8 @@ class Renderer:
         self.draw_calls += 1
 
 
-def _ring(count: int = 12) -> np.ndarray:
-    angle = np.linspace(0.0, 2.0 * np.pi, count + 1)
+def _ring() -> np.ndarray:
+    angle = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
     return np.stack([np.cos(angle), np.sin(angle)], 1)
 
 
