@@ -23,7 +23,7 @@ from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
 from .motion_hooks import Hooks
 from .parallel.gathered_solver import GatheredSolver, IslandSolver
-from .parallel.part import Part, is_implicit, least_reach, speeds
+from .parallel.part import VALID, Part, is_implicit, least_reach, speeds
 from .parallel.part_newton import PartNewton
 from .parallel.part_sweeps import PartPenalty, PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
@@ -229,7 +229,7 @@ class Divided:
     def _make_sure(self) -> None:
         """Rearrange the parts before bodies come within reach of others that their parts do not hold, and where loads differ."""
         uneven = self._due and imbalance(self._loads) > self.balance.tolerance
-        if self.world.size == 1 or self._used <= 0.25 and not uneven:
+        if self.world.size == 1 or self._used <= VALID and not uneven:
             return
         began = perf_counter()
         self._rearrange(uneven)
@@ -248,7 +248,7 @@ class Divided:
             loads = [np.bincount(leaves, places.weights, world.size).max() for leaves in (owner, new)]
             if loads[1] < BETTER * loads[0]:
                 self._tree, owner = tree, new
-            elif self._used <= 0.25:
+            elif self._used <= VALID:
                 return
         places.owner = owner
         bodies = self.whole.bodies

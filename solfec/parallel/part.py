@@ -36,6 +36,7 @@ CLUSTER = 16  # bodies of a process whose common box stands for them when copies
 MOST_CLUSTERS = 512  # of a process
 NO_CONTACT = np.iinfo(np.int64).max
 MOVER = 0  # rank of the process that moves obstacles on which constraints act
+VALID = 0.25  # part of the reach by which bodies may have moved while parts hold all that they touch
 VISITS = 20  # of a sweep to a constraint that cost what all else of it costs in a step
 
 
@@ -454,7 +455,7 @@ class Part:
 
     def refuse_far(self) -> None:
         """Raise SolfecError if `used`, equal in all processes, is more than a quarter of the reach."""
-        if not self.used <= 0.25 * self.reach:
+        if not self.used <= VALID * self.reach:
             raise SolfecError(
                 f"a body has moved by {self.used:g} since the model was divided, more than a quarter of the reach {self.reach:g}; divide it anew"
             )
