@@ -165,6 +165,11 @@ class Settings:
         self._suited = *state[:-1], self.margin
 
 
+def pairs_state_of(geometry, settings: Settings) -> tuple:
+    """Key of everything besides boxes on which pairs of primitives depend."""
+    return geometry.version, geometry.primitives.n, settings.margins
+
+
 def same_selfcontact(bodies, work) -> bool:
     """Whether the bodies with self-contact at the last search still have it."""
     return not work.flags or _sum_flags(bodies.n, bodies.selfcontact) == work.flags
@@ -239,7 +244,7 @@ def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple |
         alone = _alone(geometry, settings)
         work.fat[:3, alone], work.fat[3:, alone] = -inf, inf  # wherever they move, there is nothing to search for
     work.searched = work.updates
-    work.pairs_state = (geometry.version, primitives.n, settings.margins)
+    work.pairs_state = pairs_state_of(geometry, settings)
     work.excluded = settings.excluded
     work.flags = _sum_flags(bodies.n, bodies.selfcontact)
     work.fresh = 1
@@ -275,7 +280,7 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
         out |= _surfaces_excluded(geometry, settings, *pairs)
     work.insert_pairs(*pairs[:, ~out])
     work.still.extend(movable=new)
-    work.pairs_state = version, primitives.n, margins
+    work.pairs_state = pairs_state_of(geometry, settings)
     return True
 
 

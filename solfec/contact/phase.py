@@ -15,7 +15,7 @@ from .. import _kernels
 from ..errors import SolfecError
 from . import narrow
 from .current_faces import CurrentFaces
-from .detection import add_pairs, same_selfcontact, search, sparsify_symmetrically, update_geometry
+from .detection import add_pairs, pairs_state_of, same_selfcontact, search, sparsify_symmetrically, update_geometry
 from .workspace import Workspace, workspace_of
 
 MANIFOLD_POINTS = 2  # of `patched`
@@ -81,7 +81,7 @@ class Detection:
             constraints.view("evaluated")[:] = -1
         update_geometry(geometry, bodies, model.epsilon, work, model.step if settings.chooses_margin and model.dynamic else 0.0)
         self._open(work, geometry.current)
-        if not (excluding_as and self._knows_pairs(work, margins)):
+        if not (excluding_as and self._knows_pairs(work)):
             work.fresh = -1
 
     def _drop_excluded(self) -> None:
@@ -92,19 +92,13 @@ class Detection:
             users = np.ones(model.constraints.user_count, bool)
             model.constraints.keep_marked(np.concatenate((users, ~gone)))
 
-    def _knows_pairs(self, work: Workspace, margins: tuple) -> bool:
+    def _knows_pairs(self, work: Workspace) -> bool:
         """Whether all pairs are known as long as boxes stay within their fat boxes and exclusions stand."""
         model, known = self.model, work.pairs_state
         geometry = model.geometry
-        if known is None or known == (geometry.version, geometry.primitives.n, margins):
+        if known is None or known == pairs_state_of(geometry, model.settings):
             return known is not None
         return geometry.primitives.n > known[1] and add_pairs(geometry, model.bodies, model.settings, work)
-
-    @property
-    def _searched(self) -> tuple:
-        """Key of everything besides boxes on which pairs of primitives depend."""
-        geometry = self.model.geometry
-        return geometry.version, geometry.primitives.n, self.model.settings.margins
 
     def follow_contacts(self) -> None:
         """Update known contacts to the present shapes; remove those that opened."""
@@ -168,7 +162,8 @@ class Detection:
         constraints, settings = model.constraints, model.settings
         if outcome == SEARCH:
             only_moved = work.fresh >= 0 and work.present_flags == work.flags
-            search(model.geometry, model.bodies, settings, work, work.pairs_state if only_moved else self._searched)
+            state = work.pairs_state if only_moved else pairs_state_of(model.geometry, settings)
+            search(model.geometry, model.bodies, settings, work, state)
         elif outcome == RESULTS:
             work.result.reserve(needed)
             if settings.patch:
