@@ -234,7 +234,7 @@ class Domain:
     # --- time and step -------------------------------------------------------------------------------------
 
     def initialise(self) -> None:
-        """Inverse inertia and the kinetic energy of the initial state."""
+        """Bring inverse inertia and energies up to date with what users have changed: of these bodies, or of all where it is not known which."""
         known = self._changed and len(self._changed) == self.state_changes - self._initialised
         rows = [self.body_row(identifier) for identifier in self._changed if self.is_alive(identifier)] if known else None
         self.sleeping.after_changes(self.state_changes, rows)
