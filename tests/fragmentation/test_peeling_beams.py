@@ -130,7 +130,8 @@ def test_a_bent_beam_takes_the_fracture_energy_of_its_new_faces(cracks):
     count = 10
     deflection, load, solfec = bent(count, 60, 8e-4, cracks)
     work = np.trapezoid(np.r_[0, load], np.r_[0, deflection])
-    assert all(c.point[2] > HEIGHT * (1 - 1 / count) for c in solfec.constraints if c.kind == "CONTACT")
+    hinge = [c.point[2] for c in solfec.constraints if c.kind == "CONTACT"]
+    assert hinge and min(hinge) > HEIGHT * (1 - 1 / count)
     assert work == pytest.approx(ENERGY * WIDTH * HEIGHT * (1 - 1 / count), rel=0.02)
     assert 4 * STRENGTH * WIDTH * HEIGHT**2 / 6 / SPAN < load.max() < 4 * STRENGTH * WIDTH * HEIGHT**2 / 2 / SPAN
     assert load[-1] < 1e-3 * load.max()
