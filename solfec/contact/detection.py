@@ -85,7 +85,7 @@ class Settings:
     symmetric: bool = False
     manifold: bool = False
 
-    _suited = None  # the geometry for which the margin was chosen
+    _margins_for = None  # the geometry for which the margin was chosen
     _distance = 0.0  # largest distance of the user's gap-aware materials
     speculative = False  # whether these materials let contacts act before bodies meet
 
@@ -127,14 +127,14 @@ class Settings:
 
     def widen(self, distances: np.ndarray) -> None:
         """Set the margin to the largest of the user's margin and the distances of gap-aware materials."""
-        self.regard(distances)
+        self.store_distances(distances)
         if not (self.manifold and self._distance <= WITHIN_MARGIN):
             self.margin = self._distance
 
-    def regard(self, distances: np.ndarray) -> None:
+    def store_distances(self, distances: np.ndarray) -> None:
         """Store the distances of gap-aware materials without changing the margin."""
         distance = float(np.max(distances, initial=0.0))
-        self._distance, self._suited, self.speculative = max(self.asked_margin, distance), None, distance > 0.0
+        self._distance, self._margins_for, self.speculative = max(self.asked_margin, distance), None, distance > 0.0
 
     @property
     def margins(self) -> tuple[float, bool]:
@@ -149,10 +149,10 @@ class Settings:
         """
         return self.manifold and self.asked_margin == 0.0
 
-    def suit(self, geometry) -> None:
+    def set_margins(self, geometry) -> None:
         """Set the margin of primitives; with 'MANIFOLD' it is a part of their size unless the user chose a margin."""
         options = self.asked_margin, self._distance, self.manifold, self.margin
-        state, known = (geometry.version, geometry.primitives.n, *options), self._suited
+        state, known = (geometry.version, geometry.primitives.n, *options), self._margins_for
         if known == state:
             return
         primitives = geometry.primitives
@@ -162,7 +162,7 @@ class Settings:
             primitives.view("drift")[:] = 0.0
         if self.chooses_margin:
             self.margin = float(np.max(margin, initial=0.0))
-        self._suited = *state[:-1], self.margin
+        self._margins_for = *state[:-1], self.margin
 
 
 def pairs_state_of(geometry, settings: Settings) -> tuple:

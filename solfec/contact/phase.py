@@ -73,7 +73,7 @@ class Detection:
         excluding_as = settings.excludes_as(work.excluded)
         if constraints.n > constraints.user_count and not (excluding_as and same_selfcontact(bodies, work)):
             self._drop_excluded()
-        settings.suit(geometry)
+        settings.set_margins(geometry)
         margins = settings.margins
         options = margins, settings.patch, settings.manifold, settings.speculative
         if work.options != options:

@@ -487,7 +487,7 @@ def least_reach(model) -> float:
     settings = model.settings
     margin = settings.margin
     if settings.chooses_margin:
-        settings.suit(model.geometry)
+        settings.set_margins(model.geometry)
         primitives = model.geometry.primitives
         moving = model.bodies.kind[primitives.view("body")] != BodyKind.OBSTACLE
         margin = float(primitives.view("margin")[moving].max(initial=0.0))

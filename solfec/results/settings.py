@@ -236,7 +236,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
             setattr(domain.settings, name, value)
     apply_bulk_materials(domain, settings["bulk materials"])
     apply_surface_materials(domain, settings["surface materials"])
-    domain.settings.regard(domain.surface_materials.reaches)
+    domain.settings.store_distances(domain.surface_materials.reaches)
     apply_loads(domain, settings, functions)
     apply_cracks(domain, settings.get("cracks", {}), settings.get("crack faces", []))
     if solver is not None and settings["solver"].get("class") == solver.class_name:
