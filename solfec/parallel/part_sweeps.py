@@ -158,7 +158,7 @@ class PartSweeps(ConstraintSolver):
     def _regard_all(self, local) -> None:
         """Raise `rows.speed` to the velocities of motors and springs of joints in all processes."""
         if self.part.linked:
-            local.regard(float(self.part.world.largest(np.array([local.asked]))[0]))
+            local.raise_speeds(float(self.part.world.largest(np.array([local.asked]))[0]))
 
     def _agreed(self, fault: str) -> str:
         """Return a contradiction that a process has found and that is new, or ''."""

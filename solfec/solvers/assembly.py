@@ -10,7 +10,9 @@ from ..tables import opened
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
-#: Under form -2, W is stored if it has at most FULL_ROWS blocks per row, or at most SMALL_MATRIX blocks in all.
+#: Forms of W besides stored (1) and velocity form (0): the cheaper one; stored unless there are too many blocks.
+CHEAPER, UNLESS_MANY = -1, -2
+#: Under the latter, W is stored if it has at most FULL_ROWS blocks per row, or at most SMALL_MATRIX blocks in all.
 FULL_ROWS, SMALL_MATRIX = 300.0, 1e6
 NO_MARKS = np.zeros(0, np.int32)
 ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # statuses of kernels that lack memory
@@ -61,7 +63,7 @@ def is_stored(local) -> bool:
     """Whether W is stored in blocks: as `form` prescribes, or where that is cheaper."""
     if local.form >= 0:
         return local.form > 0
-    if local.form == -1:
+    if local.form == CHEAPER:
         return local.visits <= VELOCITY_FORM_FROM * local.total
     return local.visits <= SMALL_MATRIX or local.visits <= FULL_ROWS * local.total
 

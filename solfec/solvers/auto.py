@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kinds import DRIVES, ROW_FAMILIES, Cone
 from . import parameters
+from .assembly import UNLESS_MANY
 from .constraint_solver import ConstraintSolver
 from .contact_problem import COUNTS, DIRECT, METHODS, ContactProblem, Islands, Method, SolvedIslands
 from .dashpot_rows import DashpotRows
@@ -74,7 +75,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
     SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
     OUTCOME = ("iters", "error", "counts")
     rolling = True
-    stored_form = -2  # factorisations need the blocks of W, unless there are too many of them
+    stored_form = UNLESS_MANY  # factorisations need the blocks of W
 
     def __init__(self, epsilon: float = 1e-6, maxiter: int = 1000, anderson: int = 5, method: Method = Method.AUTO, split: bool = True):
         parameters.positive(epsilon=epsilon, maxiter=maxiter)
@@ -99,9 +100,9 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Compute reactions R and velocities U of assembled local dynamics, in `local.rows`.
 
-        Gauss-Seidel solves the whole step in three cases: the step has cohesive SPRING_DASHPOT contacts, whose law is no cone; it has other laws
-        that only sweeps can solve; or iterations with the tangents of springs and contacts do not converge to their forces.  Bonds that peel are
-        solved by Newton steps.
+        Gauss-Seidel solves the whole step in four cases: the step has cohesive SPRING_DASHPOT contacts, whose law is no cone; it has other laws
+        that only sweeps can solve; W has too many blocks; or iterations with the tangents of springs and contacts do not converge to their forces.
+        Bonds that peel are solved by Newton steps.
         """
         return self.by_islands(local) or self.together(local)
 
@@ -145,7 +146,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
             return None
         # Many contacts of one pair of bodies are all coupled: the number of blocks of W grows with the square of their number, although the
         # rank of W is at most the number of the bodies' degrees of freedom.  Sweeps in the velocity form need no blocks.
-        if self.method == Method.AUTO and local.form == -2 and not local.stored:
+        if self.method == Method.AUTO and local.form == UNLESS_MANY and not local.stored:
             return None
         local.require_blocks()
         form.add_cohesion(local)

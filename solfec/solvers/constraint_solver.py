@@ -20,8 +20,8 @@ class ConstraintSolver(ABC):
     OUTCOME : tuple of str
         Members that describe the last solution; processes that share a model get them from the one that has solved.
     stored_form : bool, int or None
-        Form of W that it needs: True, the blocks of W; False, operators on bodies (velocity form); -2, blocks unless there are too many of them;
-        None, the cheaper form.
+        Form of W that it needs: True, the blocks of W; False, operators on bodies (velocity form); `assembly.UNLESS_MANY`, blocks unless there are
+        too many of them; None, the cheaper form.
     colouring : str
         Order of contacts: 'ON' or 'AUTO', by colours, for sweeps on several threads; 'OFF', by keys.
     failure : str

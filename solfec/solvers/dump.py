@@ -17,7 +17,7 @@ def dump(local: LocalDynamics, path: str) -> None:
     A line holds kind, point, (master, slave or -1), base, then W_aa, B, V, U, R of a row; then for each neighbour '=>', its kind and
     place, and the block W_ab; six significant digits, matrices column by column.
     """
-    local._assemble_matrix()
+    local.fill_blocks()
     rows, blocks = local.rows, local.blocks
     names = [_name(local, a) for a in range(local.n)]
     keys = [_key(local, a) for a in range(local.n)]

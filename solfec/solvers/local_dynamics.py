@@ -22,7 +22,17 @@ from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterial
 from ..errors import SolfecError
 from ..kinds import DRIVES, BodyKind, RowKind, SurfaceModel
 from ..tables import Table, handles_of, opened
-from .assembly import NO_MARKS, apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs, leave_to_next_step, struck_bodies
+from .assembly import (
+    CHEAPER,
+    NO_MARKS,
+    apply_reactions,
+    assemble_blocks,
+    assemble_laws,
+    assemble_rows,
+    assemble_springs,
+    leave_to_next_step,
+    struck_bodies,
+)
 from .implicit_rows import SliceRoom, rows_of
 from .other_processes import NO_OTHERS, NoOthers
 
@@ -228,7 +238,7 @@ class LocalDynamics:
         surface_materials: SurfaceMaterialTable,
         step: float,
         dynamic: bool = True,
-        stored: bool | None = None,
+        stored: bool | int | None = None,
         colouring: str = "OFF",
         elsewhere: Elsewhere = NOWHERE,
     ) -> None:
@@ -242,8 +252,8 @@ class LocalDynamics:
             Time step h.
         dynamic : bool
             Dynamics (True) or quasi-statics.
-        stored : bool, optional
-            Force block-CSR (True) or the velocity form (False); by default counts decide; -2: block-CSR unless W is large and full.
+        stored : bool or int, optional
+            Form of W (`ConstraintSolver.stored_form`).
         colouring : str
             Order of contacts: 'ON', by colours, which threads sweep in parallel; 'OFF', by keys; 'AUTO', by
             colours above `COLOURED_FROM` rows.
@@ -258,7 +268,7 @@ class LocalDynamics:
         self.constraints, self.bodies, self.materials = constraints, bodies, surface_materials
         self.step, self.dynamic = step, bool(dynamic)
         self.coloured_above = COLOURED_ABOVE[colouring]
-        self.form = -1 if stored is None else int(stored)
+        self.form = CHEAPER if stored is None else int(stored)
         self.held = NO_ROWS
         self.elements = within_step(bodies)
         self._list_implicit(self.elements)
@@ -290,12 +300,12 @@ class LocalDynamics:
         assemble_laws(self)
         if self._struck.size:  # laws are made again
             leave_to_next_step(self, self._struck)
-        self.regard(self.asked)
+        self.raise_speeds(self.asked)
         users = self.constraints.user_count
         if users and np.count_nonzero(self.constraints.kind[:users] == SPRING):
             self._find_held(assemble_springs(self))
 
-    def regard(self, asked: float) -> None:
+    def raise_speeds(self, asked: float) -> None:
         """Raise `rows.speed`, the size of the terms of velocities, to that of motors and springs of joints.
 
         Where a motor presses a mechanism against a spring, nothing moves and B is round-off.  But reactions balance these velocities in all rows,
@@ -378,10 +388,9 @@ class LocalDynamics:
             self.held = self.contacts + np.flatnonzero(self.rows.kind[self.contacts : self.n] == RowKind.HELD)
 
     def require_blocks(self) -> None:
-        """Assemble W in block-CSR if the step is in velocity form."""
-        if not self.stored:
-            self._assemble_matrix()
-            self.stored = True
+        """Assemble W in block-CSR if the step is in velocity form, and use it from now on."""
+        self.fill_blocks()
+        self.stored = True
 
     def operators(self) -> tuple | None:
         """Return the first entry of every row, triple and block H' of every entry, and the number of triples; None if W is no sum of H'_a H'_b^T."""
@@ -389,8 +398,8 @@ class LocalDynamics:
             return None
         return self.rows.entry_ptr, self.entries.triple, self.entries.operator, self.bodies.triples.n
 
-    def _assemble_matrix(self) -> None:
-        """Assemble off-diagonal blocks of W, whatever its form."""
+    def fill_blocks(self) -> None:
+        """Assemble the off-diagonal blocks of W, if they are not there; its form stays."""
         if not self.stored:
             assemble_blocks(self, laying_out=True, adding=True)
 
@@ -452,7 +461,7 @@ class LocalDynamics:
 
     def matrix(self) -> np.ndarray:
         """Return W as a dense (3n, 3n) array, whatever its form; for tests and dumps."""
-        self._assemble_matrix()
+        self.fill_blocks()
         n = self.n
         dense = np.zeros((n, 3, n, 3))
         pointer = self.rows.block_ptr[: n + 1]
