@@ -9,8 +9,8 @@ import numpy as np
 from ..solvers.local_dynamics import NO_ROWS, NO_VELOCITY
 from ..solvers.other_processes import NoOthers
 from .communicator import Communicator
+from .measures import measured
 from .part import Part
-from .part_sweeps import measured
 from .sums import ordered_nowhere
 
 KINDS = np.arange(63)  # bits of a set of kinds of rows

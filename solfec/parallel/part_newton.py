@@ -13,8 +13,9 @@ from ..solvers.report import SolverReport
 from ..tables import Record, opened, ranges
 from .colour_messages import ColourMessages, Plan
 from .gathered_solver import GatheredSolver
+from .measures import UNBOUNDED, measured
 from .part import Part
-from .part_sweeps import NO_ROWS, UNBOUNDED, measured
+from .part_sweeps import NO_ROWS
 from .reductions import Operation, Reduction
 
 #: Rows above which processes share a solution; below, messages cost more than one process that solves for all of them.

@@ -17,13 +17,13 @@ from ..solvers.report import STATUS, SolverReport
 from ..tables import opened, ranges
 from .colour_messages import ColourMessages, Plan
 from .colours import WORD, colour
-from .communicator import Communicator
 from .gathered_rows import Gathering
+from .measures import larger, measured
 from .part import MOVER, Part
 from .part_springs import PartSprings
 from .reductions import Reduction
 from .rows_in_order import RowsInOrder
-from .sums import SweepSums, ordered_by_rows, ordered_nowhere
+from .sums import SweepSums
 from .sweep_course import OPERATIONS, SweepCourse
 from .sweep_stages import SweepStages
 
@@ -31,14 +31,10 @@ _begin = _kernels.part_sweeps.begin_parts
 _sweep = _kernels.part_sweeps.sweep_part
 _sweep_with_messages = _kernels.part_sweeps.sweep_with_messages
 _find_velocities = _kernels.part_sweeps.find_part_velocities
-_measure = _kernels.part_sweeps.measure_part
-_measure_without_reactions = _kernels.part_sweeps.measure_part_without_reactions
 _finish = _kernels.part_sweeps.finish_parts
 
 NO_ROWS = np.zeros(0, np.int32)
 GROWN = 1e4  # factor by which |dR|^2 may exceed its least before a variant counts as diverging
-NO_ENERGY = np.finfo(float).tiny
-UNBOUNDED = 1e300  # merit of rows with errors if there is no free energy (fortran/solvers/constraint_measures.f90)
 
 
 class PartSweeps(ConstraintSolver):
@@ -55,6 +51,21 @@ class PartSweeps(ConstraintSolver):
         Contradictions of which users know already; new ones are added.
     whole : Domain, optional
         The whole model of this process; without it joints that may be redundant keep the reactions to which the sweeps have come.
+
+    Attributes
+    ----------
+    ends : ndarray (2, n) of int
+        Rows of the bodies on which each row acts, the smaller first; -1: none.
+    held : ndarray of int
+        Rows on own bodies, which this process sweeps.
+    counted : ndarray of int
+        Those of them that it counts in sums over all processes.
+    judged : ndarray of int
+        Rows whose changes it counts to end the sweeps.
+    last : ndarray of int
+        Rows on obstacles, which process `MOVER` sweeps last.
+    lists, plans
+        Of each colour: its rows, and the triples that are exchanged after it.
     """
 
     stored_form = False
@@ -211,7 +222,7 @@ class PartSweeps(ConstraintSolver):
             self._sweep(local, given, given.reverse and iterations % 2 == 0, sums, counts)
             left, (change, driven_change, size, driven_size, postponed) = totals(self.judged, sums, counts)
             fallbacks += int(left[0])
-            error = _larger([_relative(change, size), _relative(driven_change, driven_size)])
+            error = larger([_relative(change, size), _relative(driven_change, driven_size)])
             if self._stages and not change <= GROWN * least and iterations < given.maxiter:
                 self._give_up_variant(local, first)
                 error = 1.0
@@ -452,70 +463,6 @@ class PartSweeps(ConstraintSolver):
         return measured(local, self.counted, self.part.driven.size > 0, noting, self.part.world, unit)
 
 
-def measured(local, counted: np.ndarray, driven: bool, noting: bool, world: Communicator, unit: float = 1.0, exact: bool = False) -> tuple[float, float]:
-    """Return merit and residual of the whole model, from the rows that each process counts; write those of each row.
-
-    Parameters
-    ----------
-    local : LocalDynamics
-        Rows with reactions and velocities.
-    counted : ndarray
-        Rows that this process counts.
-    driven : bool
-        Whether constraints move obstacles.
-    noting : bool
-        Note opening velocities of contacts for the next sweep.
-    world : Communicator
-    unit : float
-        Unit of force in which the merit adds reactions to velocities.
-    exact : bool
-        Errors are those of the equations that Newton steps solve, instead of those of sweeps.
-    """
-
-    def totals(terms: np.ndarray) -> np.ndarray:
-        """Sums (m, k) of terms (m, n) over all rows of the whole model; k = 2: those that drive obstacles apart, after the others."""
-        if not driven:
-            return ordered_by_rows(counted, terms, world)[:, None]
-        mine = terms[:, counted]
-        drives = local.rows.driving[counted] > 0
-        both = np.concatenate([np.where(drives, 0.0, mine), np.where(drives, mine, 0.0)])
-        return ordered_nowhere(both, world).reshape(2, -1).T
-
-    terms = np.zeros((4, max(local.n, 1)), order="F")
-    opened(_measure(local.handles, local.n, local.half_step, exact, unit, noting, terms))
-    local.rows.residual[local.held], terms[3, local.held] = local.unmet, local.unmet**2
-    merit, energy, size, unmet = totals(terms)
-    if (np.less_equal(size, 0.0) & np.greater(unmet, 0.0)).any():
-        asked = np.zeros((1, max(local.n, 1)), order="F")
-        opened(_measure_without_reactions(local.handles, local.n, local.half_step, asked[0]))
-        size = np.where(size > 0.0, size, totals(asked)[0])
-        size = np.where(size > 0.0, size, size.sum())
-        if not (size > 0.0).any():  # no reaction is needed: errors are relative to what is left of reactions
-            size = np.full_like(size, totals(_of_reactions(local)[:1])[0].sum())
-    energy = np.where(energy > 0.0, energy, energy.sum())  # an obstacle moves bodies that were at rest, through springs or links
-    if not (energy > 0.0).any() and (merit > 0.0).any():
-        energy = np.full_like(energy, totals(_of_reactions(local)[1:])[0].sum())
-    rows = local.rows.merit[: local.n]
-    if len(energy) == 1 and energy[0] > NO_ENERGY:
-        rows /= energy[0]
-    else:
-        _divide(rows, energy, local.rows.driving[: local.n])
-    return 0.5 * _larger(map(_share, merit, energy)), math.sqrt(_larger(map(_share, unmet, size)))
-
-
-def _of_reactions(local) -> np.ndarray:
-    """Return squared velocities and energies (2, n) of the reactions, each alone in its row."""
-    reaction = local.rows.R[:, : max(local.n, 1)]
-    velocity = np.einsum("ija,ja->ia", local.rows.diagonal[:, :, : max(local.n, 1)], reaction)
-    return np.array([(velocity**2).sum(0), 0.5 * (reaction * velocity).sum(0)])
-
-
-def _divide(rows: np.ndarray, energy: np.ndarray, driving: np.ndarray) -> None:
-    """Divide the merits of rows by the free energy, of those that drive obstacles by its own."""
-    energies = energy[np.minimum(driving, len(energy) - 1)]
-    rows[:] = np.where(energies > NO_ENERGY, rows / np.where(energies > NO_ENERGY, energies, 1.0), np.where(rows > 0.0, UNBOUNDED, rows))
-
-
 class PartPenalty(PartSweeps):
     """The penalty solver in one part: contacts on own bodies follow from their own rows; sweeps solve the user's constraints.
 
@@ -553,15 +500,3 @@ class PartPenalty(PartSweeps):
 def _relative(change: float, size: float) -> float:
     """Return the root of a sum of squared changes over a sum of squared sizes; of the former alone if the latter is zero."""
     return math.sqrt(change / size) if size > 0.0 else math.sqrt(change)
-
-
-def _larger(errors) -> float:
-    """Return the largest error; not a number if one of them is none."""
-    return float(np.max(list(errors)))
-
-
-def _share(errors: float, free: float) -> float:
-    """Return errors over free energy or velocity; without these 0 if there are no errors."""
-    if free > NO_ENERGY:
-        return float(errors / free)
-    return UNBOUNDED if errors > 0.0 else float(errors)

@@ -18,7 +18,7 @@ from solfec.divided import Divided
 from solfec.domain import Domain
 from solfec.errors import SolfecError
 from solfec.kinds import ConstraintKind, Energy
-from solfec.parallel import part_sweeps
+from solfec.parallel import measures
 from solfec.parallel.colours import WORD
 from solfec.parallel.communicator import Alone
 from solfec.parallel.partition import Balance
@@ -233,7 +233,7 @@ def test_reactions_where_nothing_is_asked_have_the_errors_of_a_serial_run(driven
     domain.advance(GaussSeidelSolver(1e-6, 100))
     local = domain.local_dynamics
     local.rows.R[:, :3], local.rows.U[:, :3] = np.arange(9.0).reshape(3, 3), 1e-3
-    found = part_sweeps.measured(local, np.arange(3), driven, False, Alone())
+    found = measures.measured(local, np.arange(3), driven, False, Alone())
     assert not local.rows.B[:, :3].any()
     assert found == pytest.approx(merit.evaluate(local), rel=1e-12)
     assert 0 < found[1] < 10
