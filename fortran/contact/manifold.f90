@@ -20,9 +20,9 @@ module manifold
   real(dp), parameter :: passing = 0.5_dp     !< bodies apart along directions more than 60 degrees apart pass each other
   real(dp), parameter :: same = 0.9986_dp     !< directions within 3 degrees count as one
   real(dp), parameter :: deep = 0.5_dp        !< part of the extents of bodies along a direction: overlaps that are deeper are no slivers
-  real(dp), parameter :: thin = 0.1_dp        !< the same, of the thickness of a body, of supports
-  real(dp), parameter :: aside = 0.02_dp      !< cosine below which an element's face does not face the other body
-  real(dp), parameter :: last_places = 1.0e-9_dp
+  real(dp), parameter :: thin = 0.1_dp        !< part of the thickness of a body: a face carries points further than this from its border
+  real(dp), parameter :: least_facing = 0.02_dp   !< cosine below which an element's face does not face the other body
+  real(dp), parameter :: last_places = 1.0e-9_dp   !< over the size of bodies: round-off of lengths
 
   !> Separations along the normals of faces, and polygons.
   type :: manifold_work
@@ -89,7 +89,7 @@ contains
     logical, intent(in) :: spread
     type(manifold_work), intent(inout) :: work
     type(manifold_points), intent(inout) :: made
-    real(dp) :: best, normal(3), second(3), distance, p(3), q(3), no_shift(3)
+    real(dp) :: best, normal(3), aside(3), distance, p(3), q(3), no_shift(3)
     integer(i4) :: one_face, two_face, faces(2)
     logical :: failed, supported, crossed
 
@@ -115,7 +115,7 @@ contains
       two_face = 0
     end if
     if (beneath_inner_face(one, work%first, best) .or. beneath_inner_face(two, work%second, best)) return
-    if (pass_each_other(one, two, work%first, work%second, sliver, normal, second)) return
+    if (pass_each_other(one, two, work%first, work%second, sliver, normal, aside)) return
     if (touch_inside(one, two, one_face > 0, normal, -best, size)) then
       call crossing_edges(one, two, tables, faces, 0.25_dp*best, touching, reach, size, made, crossed)
       return
@@ -133,8 +133,8 @@ contains
         distance, p, q, failed)
       if (failed .or. .not. distance > touching .or. distance > reach) return
       normal = (q - p)/distance
-    else if (dot_product(normal, second) < same) then
-      normal = (normal + second)/norm2(normal + second)
+    else if (dot_product(normal, aside) < same) then
+      normal = (normal + aside)/norm2(normal + aside)
     else
       return
     end if
@@ -240,20 +240,20 @@ contains
     end do
   end function thin_sliver
 
-  !> Updates `second`, the normal furthest from `normal`, by normals of one body along which the bodies are apart or overlap by a sliver.
-  pure subroutine direction_aside(body, other, separation, sense, sliver, normal, second)
+  !> Updates `aside`, the normal furthest from `normal`, by normals of one body along which the bodies are apart or overlap by a sliver.
+  pure subroutine direction_aside(body, other, separation, sense, sliver, normal, aside)
     type(polyhedron), intent(in) :: body, other
     real(dp), intent(in) :: separation(:), sense, sliver, normal(3)
-    real(dp), intent(inout) :: second(3)
+    real(dp), intent(inout) :: aside(3)
     integer(i4) :: i
 
     do i = 1, body%outer
       if (separation(i) < -sliver) cycle
-      if (.not. sense*dot_product(body%plane(1:3,i), normal) < dot_product(second, normal)) cycle
+      if (.not. sense*dot_product(body%plane(1:3,i), normal) < dot_product(aside, normal)) cycle
       if (separation(i) < 0.0_dp) then   ! an overlap that is deep beside the thickness of a body is no sliver
         if (separation(i) < -deep*min(extent(body, body%plane(1:3,i)), extent(other, body%plane(1:3,i)))) cycle
       end if
-      second = sense*body%plane(1:3,i)
+      aside = sense*body%plane(1:3,i)
     end do
   end subroutine direction_aside
 
@@ -270,7 +270,7 @@ contains
       top = max(top, dot_product(direction, body%point(1:3,k)))
     end do
     face = 0
-    best = merge(aside, last_places, body%outer < body%faces)
+    best = merge(least_facing, last_places, body%outer < body%faces)
     do i = 1, body%outer
       cosine = dot_product(body%plane(1:3,i), direction)
       if (cosine <= best) cycle
