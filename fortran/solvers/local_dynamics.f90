@@ -151,7 +151,7 @@ contains
     real(dp), intent(in) :: step
     type(constrained_bodies), intent(in) :: state
     type(local_tables), intent(in) :: loc
-    integer(i4) :: a, b, bodies, last
+    integer(i4) :: a, b, bodies
 
     bodies = state%n
     if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
@@ -162,17 +162,24 @@ contains
       !$omp end parallel do
       return
     end if
-    !$omp parallel do if (pays(bodies, 30)) schedule(static) private(a, last)
+    !$omp parallel do if (pays(bodies, 30)) schedule(static) private(a)
     do b = 0, bodies - 1
       if (state%bodies%rest(b) < 0) cycle
-      last = int(state%triples%rows, i4) - 1
-      if (b < bodies - 1) last = state%bodies%velo_ptr(b+1) - 1
-      do a = state%bodies%velo_ptr(b), last
+      do a = state%bodies%velo_ptr(b), last_triple(state, b)
         call cholesky(step, state%triples%inverse_inertia(:,:,a), loc%triples%factor(:,:,a))
       end do
     end do
     !$omp end parallel do
   end subroutine factorise_inertia
+
+  !> Last velocity triple of body b.
+  pure integer(i4) function last_triple(state, b)
+    type(constrained_bodies), intent(in) :: state
+    integer(i4), intent(in) :: b
+
+    last_triple = int(state%triples%rows, i4) - 1
+    if (b < state%n - 1) last_triple = state%bodies%velo_ptr(b+1) - 1
+  end function last_triple
 
   !> Rows that hold obstacles on which other bodies pull, through springs or links, do not count as driving: nothing but these pulls moves a held
   !> obstacle, so its B is round-off and no measure of errors.  Rows of obstacles that move keep a measure of their own.
@@ -650,7 +657,7 @@ contains
   !> Clears the reactions on bodies; those that sleep keep theirs.
   subroutine clear_reactions(state)
     type(constrained_bodies), intent(in) :: state
-    integer(i4) :: b, bodies, last
+    integer(i4) :: b, bodies
 
     bodies = state%n
     if (.not. any(state%bodies%rest(0:bodies-1) < 0)) then
@@ -659,9 +666,7 @@ contains
     end if
     do b = 0, bodies - 1
       if (state%bodies%rest(b) < 0) cycle
-      last = int(state%triples%rows, i4) - 1
-      if (b < bodies - 1) last = state%bodies%velo_ptr(b+1) - 1
-      state%triples%reaction(:,state%bodies%velo_ptr(b):last) = 0.0_dp
+      state%triples%reaction(:,state%bodies%velo_ptr(b):last_triple(state, b)) = 0.0_dp
     end do
   end subroutine clear_reactions
 
