@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 import words
 
-from solfec import fragments, language
+from solfec import body_cuts, fragments, language
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 HEAD = """
@@ -60,7 +60,7 @@ def split(form: str, layer: float, normal, count: int) -> tuple[float, float, fl
     cracks = model.cracks
     ((body, (crack,)),) = cracks.of_body.items()
     cracks.set({body: [replace(crack, strength=-1e30)]})
-    cracks.open(model.bodies, lambda one, plane: fragments.crack_section(model, one, plane))
+    cracks.open(model.bodies, lambda one, plane: body_cuts.crack_section(model, one, plane))
     spent = {}
     original = fragments.cut_body
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import fragments
+from . import body_cuts, fragments
 from .bodies import finite_elements
 from .bodies.pressure import loaded_surface
 from .bodies.table import REDUCED_FORMS, BodyKind, Energy, Form, body_name
@@ -144,7 +144,7 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     energy, before = _energy(domain, identifier), motion_of(domain, identifier)
     kept = None
     if bodies.kind[row] == kind == BodyKind.FINITE_ELEMENT:
-        kept = tuple(table[:, where].copy() for table, where in fragments.triples_of(bodies, row))
+        kept = tuple(table[:, where].copy() for table, where in body_cuts.triples_of(bodies, row))
     label = domain.body_labels.get(identifier)
     with _named(bodies.name(identifier), body_name(domain.next_body_id, label)):
         child = domain.insert_body(kind, shapes, domain.bulk_materials[int(bodies.material[row])], label, form, within)
@@ -152,7 +152,7 @@ def switch(domain, identifier: int, kind: BodyKind, form: Form = Form.NONE, mesh
     if kept is None:
         _move(domain, child, before)
     else:
-        for values, (table, where) in zip(kept, fragments.triples_of(bodies, domain.body_row(child)), strict=True):
+        for values, (table, where) in zip(kept, body_cuts.triples_of(bodies, domain.body_row(child)), strict=True):
             table[:, where] = values
     bodies.energy[:, domain.body_row(child)] = bodies.energy[:, row]
     bodies.energy[[Energy.KINETIC, Energy.INTERNAL], domain.body_row(child)] = 0.0  # they follow from the new state
@@ -245,7 +245,7 @@ def _shapes(domain, row: int, kind: BodyKind, mesh) -> tuple[list, object]:
     name, held = bodies.name(identifier), bodies.meshes.get(identifier)
     within = domain.meshes_of(identifier)[0] if held is not None and held.background is not None else None
     shapes: list = [] if within is not None else [given.copy() for given in domain.meshes_of(identifier)]
-    polyhedra = fragments.polyhedra_of(domain, identifier)
+    polyhedra = body_cuts.polyhedra_of(domain, identifier)
     shapes += [Convex(polyhedra)] if polyhedra else []
     first = int(bodies.primitive_ptr[row])
     for k in range(first, first + int(bodies.primitive_count[row])):
@@ -292,7 +292,7 @@ def _keep_mass(bodies, row: int, new: int) -> None:
 def _move(domain, child: int, before: Motion) -> None:
     """Give a new body the motion of the old one."""
     bodies, row = domain.bodies, domain.body_row(child)
-    (conf, at), (velo, of) = fragments.triples_of(bodies, row)
+    (conf, at), (velo, of) = body_cuts.triples_of(bodies, row)
     kind, origin = bodies.kind[row], bodies.centre[:, row].copy()
     if kind == BodyKind.FINITE_ELEMENT:
         arm = bodies.meshes[child].nodes - before.origin

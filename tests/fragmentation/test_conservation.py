@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import solfec as s
-from solfec import fragments
+from solfec import body_cuts, fragments
 from solfec.bodies.finite_elements import compiled
 from solfec.bodies.table import BodyKind
 
@@ -159,7 +159,7 @@ def test_the_correction_is_the_least():
     set_state(solfec, body, roughness=1e-3)
     domain = body._simulation.domain
     plane = fragments.Crack((0.24, 0.31, 0.44), (0.0, 0.6, 0.8), (0, 0))
-    cut = fragments.cut_body(domain, body.id, plane)
+    cut = body_cuts.cut_body(domain, body.id, plane)
     interpolated = np.concatenate([part.velo for part in cut.parts])
     children = fragments.replace(domain, body.id, cut, fragments.Cause.CRACK, plane)
     fe = compiled(domain.bodies)
@@ -225,7 +225,7 @@ def test_random_splits_keep_mass_and_momenta(kind, point, normal, seed):
     domain, identifier = body._simulation.domain, body.id
     before = sums(domain, [identifier])
     plane = fragments.Crack(point, tuple(np.array(normal) / np.linalg.norm(normal)), (3, 4))
-    cut = fragments.cut_body(domain, identifier, plane)
+    cut = body_cuts.cut_body(domain, identifier, plane)
     children = fragments.replace(domain, identifier, cut, fragments.Cause.CRACK, plane)
     after = sums(domain, children)
     assert len(children) == 2

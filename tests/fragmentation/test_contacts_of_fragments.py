@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import solfec as s
-from solfec import fragments
+from solfec import body_cuts, fragments
 from solfec.bodies.cracks import Crack
 from solfec.lives import Cause
 
@@ -36,7 +36,7 @@ def column(kind, place, contacts="CLASSIC"):
 def cut(solfec, body, point, normal, connected=False):
     """Cut a body now; return the identifiers of its fragments."""
     crack, domain = Crack(point, normal, (3, 3), connected=connected), solfec._simulation.domain
-    return fragments.replace(domain, body.id, fragments.cut_body(domain, body.id, crack), Cause.CRACK, crack)
+    return fragments.replace(domain, body.id, body_cuts.cut_body(domain, body.id, crack), Cause.CRACK, crack)
 
 
 def contacts_of(solfec):

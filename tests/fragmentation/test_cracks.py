@@ -7,7 +7,7 @@ import pytest
 from test_conservation import CORNERS, block, crack, made, model, set_state, turned
 
 import solfec as s
-from solfec import fragments
+from solfec import body_cuts, fragments
 from solfec.bodies.finite_elements import compiled
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
@@ -184,7 +184,7 @@ def test_pieces_that_do_not_hang_together_part():
             body = s.BODY(solfec, "FINITE_ELEMENT", without(full, [[1.5, 0.5], [1.5, 1.5]]), material, label="yoke")
         domain = body._simulation.domain
         plane = fragments.Crack((0.5, 0.5, 1.0), (0.0, 0.0, 1.0), (1, 2))
-        cut = fragments.cut_body(domain, body.id, plane)
+        cut = body_cuts.cut_body(domain, body.id, plane)
         children = fragments.replace(domain, body.id, cut, fragments.Cause.CRACK, plane)
         made_of = {domain.body_labels[c]: float(domain.bodies.volume[domain.body_row(c)]) for c in children}
         assert made_of == pytest.approx({"yoke/1/0": 1.0, "yoke/1/1": 1.0, "yoke/2": 5.0})
