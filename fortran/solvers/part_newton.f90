@@ -443,7 +443,7 @@ contains
 
   !> Computes y = T^-1 x.
   !>
-  !>   operator, x, y   as in multiply_rows
+  !>   operator, x, y   X, Y, T^-1 of each row (linearise_rows); (3,0:count-1)
   subroutine precondition_rows(count, operator, x, y)
     integer(i4), intent(in) :: count
     real(dp), intent(in) :: operator(3,3,3,0:count-1), x(3,0:count-1)

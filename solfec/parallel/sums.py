@@ -11,6 +11,7 @@ BITS = 2.0**40  # range of each of the two words of a term
 AT_ONCE = 1 << 14  # terms of a sum that take memory at the same time
 LEAST = 1e-280  # largest term below which the kernel's factors overflow
 HEADROOM = 4.0  # by how much the largest term may grow from one sweep to the next
+# fortran/solvers/part_sweeps.f90 has the first and the last of these, too: both must agree for equal bits
 
 _add_figures = _kernels.part_sweeps.add_figures
 
