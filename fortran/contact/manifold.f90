@@ -81,7 +81,7 @@ contains
   !>
   !>   tables     of the shapes from which the bodies are copied
   !>   touching   distance at which bodies touch; reach: the largest gap of a point; sliver: see above (lengths)
-  !>   spread     points are those of a quadrature of the common area (deformable bodies), not its corners
+  !>   spread     points of bodies that touch are those of a quadrature of the common area (deformable bodies), not its corners
   subroutine find_manifold(one, two, tables, touching, reach, sliver, size, spread, work, made)
     type(polyhedron), intent(in) :: one, two
     type(shape_tables), intent(in) :: tables
@@ -340,6 +340,8 @@ contains
           if (deepest < ground - touching .and. ground > 0) then
             ground = max(deepest, 0.0_dp)
             low%along = -huge(low%along)
+            moments = 0   ! what lay nearest until now touches no more than the rest
+            inside = -huge(inside)
           end if
           if (deepest <= ground + touching) call keep_far(low, direction, work%polygon(:,m), deepest)
         end do
@@ -421,7 +423,7 @@ contains
     made%face = own
     made%area = moments(1)
     made%slots = 0
-    if (spread .and. moments(1) > (last_places*size)*size) then
+    if (spread .and. nearest <= touching .and. moments(1) > (last_places*size)*size) then
       call spread_points(moments, edge, across, place)
       height(1:3) = two%plane(1:3,own(2))/dot_product(two%plane(1:3,own(2)), normal) - &
         one%plane(1:3,own(1))/dot_product(one%plane(1:3,own(1)), normal)

@@ -10,9 +10,11 @@ from solfec import (
     DISPLACEMENT,
     FIX_DIRECTION,
     FIX_POINT,
+    GEOMETRIC_EPSILON,
     GRAVITY,
     HEX,
     HULL,
+    INITIAL_VELOCITY,
     MESH,
     MESH2CONVEX,
     PRESSURE,
@@ -138,3 +140,74 @@ def test_a_plate_of_tetrahedra_can_be_lifted_from_another(turn, x, y, kind):
     GRAVITY(model, (0, 0, 9.81))
     RUN(model, AUTO_SOLVER(1e-8), 0.1)
     assert DISPLACEMENT(body, (x, y, 0))[2] == pytest.approx(0.5 * 9.81 * 0.1**2, rel=1e-2)
+
+
+def cube_on_its_lowest_corner(kind, first):
+    """A cube of one element on a flat one; its lower face is a ridge of two triangles, of which one touches. Nodes are counted from corner `first`."""
+    heights = np.array([0.8e-3, 4.8e-3, 0.8e-3, 0.0])  # the ridge joins corners 0 and 2
+    corners = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
+    lower = np.roll(np.column_stack([corners, heights]), first, axis=0)
+    upper = np.roll(np.column_stack([corners, np.full(4, 0.5)]), first, axis=0)
+    model = SOLFEC("DYNAMIC", 1e-6, contacts="MANIFOLD")
+    model.verbose = "OFF"
+    bulk = BULK_MATERIAL(model, young=1e6, poisson=0.25, density=1000)
+    floor = [c for z in (-0.5, 0) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)) for c in (x, y, z)]
+    BODY(model, kind, HEX(floor, 1, 1, 1, 1, [1] * 6), bulk)
+    BODY(model, kind, HEX([*lower.ravel().tolist(), *upper.ravel().tolist()], 1, 1, 1, 1, [1] * 6), bulk)
+    RUN(model, AUTO_SOLVER(), 1e-6)
+    return model
+
+
+@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("kind", ["RIGID", "FINITE_ELEMENT"])
+def test_the_area_of_a_contact_does_not_depend_on_the_order_of_faces(kind, first):
+    """What had lain nearest among the faces before counted, too: four times the area, and so the glue, and points of elements where nothing touches."""
+    GEOMETRIC_EPSILON(1e-4)
+    try:
+        model = cube_on_its_lowest_corner(kind, first)
+    finally:
+        GEOMETRIC_EPSILON(1e-6)
+    contacts = [c for c in model.constraints if c.kind == "CONTACT"]
+    touching = 0.5 * (1e-4 / 0.8e-3) ** 2  # the triangle rises by 0.8 mm along both of its legs
+    assert sum(c.area for c in contacts) == pytest.approx(touching, rel=1e-6)
+    if kind == "FINITE_ELEMENT":
+        assert all(c.point[0] < -0.37 and c.point[1] > 0.37 for c in contacts)
+
+
+def block(low, high, n):
+    """One layer of n x n hexahedra."""
+    (x, y, z), (right, back, top) = low, high
+    corners = [c for level in (z, top) for at in ((x, y), (right, y), (right, back), (x, back)) for c in (*at, level)]
+    return HEX(corners, n, n, 1, 1, [1] * 6)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_tilted_blocks_of_elements_stop_at_the_surface(count):
+    """Only where they were nearest they had points before they touched, so that they overlapped by 0.35 and 0.24 mm: a third of a step's motion."""
+    model = SOLFEC("DYNAMIC", 1e-3, contacts="MANIFOLD")
+    model.verbose = "OFF"
+    SURFACE_MATERIAL(model, friction=0.3)
+    bulk = BULK_MATERIAL(model, young=1e9, poisson=0.25, density=1000)
+    below = BODY(model, "FINITE_ELEMENT", block((-1, -1, -0.5), (1, 1, 0), count + 1), bulk)
+    for x in (-1, 1):
+        for y in (-1, 1):
+            FIX_POINT(below, (x, y, -0.5))
+    start = np.linspace(-0.5, 0.5, count + 1)
+    shape = block((-0.5, -0.5, 0), (0.5, 0.5, 0.3), count)
+    ROTATE(shape, (0, 0, 0), (0, 1, 0), np.degrees(1e-3))
+    ROTATE(shape, (0, 0, 0), (0, 0, 1), np.degrees(0.3))
+    TRANSLATE(shape, (0, 0, 0.0026))
+    above = BODY(model, "FINITE_ELEMENT", shape, bulk)
+    turned = np.array([[np.cos(0.3), -np.sin(0.3), 0], [np.sin(0.3), np.cos(0.3), 0], [0, 0, 1]])
+    places = [tuple(turned @ (x * np.cos(1e-3), y, -x * np.sin(1e-3)) + (0, 0, 0.0026)) for x in start for y in start]
+    below.scheme = above.scheme = "DEF_LIM"
+    below.damping = above.damping = 5e-4
+    INITIAL_VELOCITY(above, (0, 0, -1), (0, 0, 0))
+    GRAVITY(model, (0, 0, -10))
+    deepest = 0.0
+    for _ in range(50):
+        RUN(model, AUTO_SOLVER(1e-10), 1e-3)
+        for place in places:
+            x, y, z = np.add(place, DISPLACEMENT(above, place))
+            deepest = max(deepest, DISPLACEMENT(below, (x, y, 0.0))[2] - z)
+    assert deepest < 1e-4
