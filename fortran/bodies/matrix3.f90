@@ -3,7 +3,8 @@ module matrix3
   use kinds, only: dp, i8
   implicit none
   private
-  public :: copy, cross, determinant, cofactors, adjugate_of, inverse, positive_definite, multiply, multiply_transposed, all_finite
+  public :: copy, cross, determinant, cofactors, adjugate_of, inverse, cholesky, positive_definite, multiply, multiply_transposed, &
+    all_finite
 
 contains
 
@@ -77,6 +78,24 @@ contains
     real(dp) :: b(3,3)
     b = transpose(cofactors(a))/determinant(a)
   end function inverse
+
+  !> Computes L of scale*m = L L^T; a zero pivot (a direction that cannot move) gives a zero column.
+  pure subroutine cholesky(scale, m, l)
+    real(dp), intent(in) :: scale, m(3,3)
+    real(dp), intent(out) :: l(3,3)
+    real(dp) :: pivot
+    integer :: i, j
+
+    l = 0.0_dp
+    do j = 1, 3
+      pivot = scale*m(j,j) - dot_product(l(j,1:j-1), l(j,1:j-1))
+      if (.not. pivot > 0.0_dp) cycle
+      l(j,j) = sqrt(pivot)
+      do i = j + 1, 3
+        l(i,j) = (scale*m(i,j) - dot_product(l(i,1:j-1), l(j,1:j-1)))/l(j,j)
+      end do
+    end do
+  end subroutine cholesky
 
   !> Whether the leading minors of A are positive, beyond round-off.
   pure logical function positive_definite(a)

@@ -7,9 +7,9 @@ module gap_factors
   use state_tables, only: joint_gap_table
   implicit none
   private
-  public :: forces_of_gaps
+  public :: forces_of_gaps, sides
 
-  integer, parameter :: sides = 16      !< velocity triples of a constraint
+  integer, parameter :: sides = 20      !< velocity triples of a constraint, eight of either body, and two of its rigid motion
 
   !> The matrix: blocks (3,3) of constraints; components that do not hold have a row of the identity.
   type :: coupled_gaps
@@ -27,7 +27,7 @@ contains
   subroutine forces_of_gaps(gaps, rows, triples, inverse, redundant, x, regular)
     type(joint_gap_table), intent(in) :: gaps
     integer(i4), intent(in) :: rows, triples
-    real(dp), intent(in) :: inverse(3,3,0:triples-1)  !< blocks of M^-1
+    real(dp), intent(in) :: inverse(:,:,0:)           !< blocks of M^-1, of the triples that follow the identity
     real(dp), intent(in) :: redundant                 !< added to the diagonal, relative to it
     real(dp), intent(inout) :: x(0:)
     logical, intent(out) :: regular
@@ -153,7 +153,7 @@ contains
   subroutine fill(gaps, triples, inverse, redundant, these)
     type(joint_gap_table), intent(in) :: gaps
     integer(i4), intent(in) :: triples
-    real(dp), intent(in) :: inverse(3,3,0:triples-1), redundant
+    real(dp), intent(in) :: inverse(:,:,0:), redundant
     type(coupled_gaps), intent(inout) :: these
     integer(i4), allocatable :: place(:)              ! of triples: number among those of one constraint, 0: it has no such triple
     real(dp) :: spread(3,3,sides)                     ! H M^-1 of one constraint
@@ -164,7 +164,11 @@ contains
     do a = 0, these%n - 1
       do e = these%entry(a), these%entry(a+1) - 1
         place(these%triple(e)) = e - these%entry(a) + 1
-        spread(:,:,e-these%entry(a)+1) = matmul(these%h(:,:,e), inverse(:,:,these%triple(e)))
+        if (these%triple(e) <= ubound(inverse, 3)) then
+          spread(:,:,e-these%entry(a)+1) = matmul(these%h(:,:,e), inverse(:,:,these%triple(e)))
+        else
+          spread(:,:,e-these%entry(a)+1) = these%h(:,:,e)
+        end if
       end do
       these%diagonal(:,:,a) = coupling(these%entry(a), these%entry(a+1), these%triple, these%h, place, spread)
       do r = 1, 3

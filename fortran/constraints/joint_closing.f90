@@ -2,16 +2,18 @@
 !>
 !>     dq = M^-1 H^T x,   (H M^-1 H^T) x = -g,
 !>
-!> with one row of H per component that holds (solfec/constraints/joint_correction.py).
+!> with one row of H per component that holds (solfec/constraints/joint_correction.py).  Implicit bodies move as rigid ones before
+!> they deform (rigid_shares).
 module joint_closing
   use kinds, only: dp, i4, i8
-  use body_state, only: constrained_bodies, bodies_and_triples, open_bodies, open_constrained_bodies
+  use body_state, only: constrained_bodies, element_bodies, bodies_and_triples, open_bodies, open_elements, open_constrained_bodies
   use element_frames, only: rotation_at
-  use gap_factors, only: forces_of_gaps
+  use gap_factors, only: forces_of_gaps, sides
   use kind_numbers, only: fixdir => constraint_fixdir, link => constraint_riglnk, pivot => constraint_pivot, &
     lock => constraint_lock, swivel => constraint_swivel, guide => constraint_guide, axial => constraint_axial, &
     torsional => constraint_torsional, span => constraint_span, gear => constraint_gear, rack => constraint_rack
   use matrix3, only: cross, determinant, inverse, multiply_transposed
+  use rigid_shares, only: rigid_share, moves_rigidly, rigid_share_of, add_rigid_triples, place_of
   use rotation, only: exponential_map
   use row_operator, only: operator_of
   use state_tables, only: joint_gap_table, open_table
@@ -19,7 +21,7 @@ module joint_closing
   use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
   implicit none
   private
-  public :: list_gaps, close_gaps, move_bodies
+  public :: list_gaps, close_gaps, carry_along, move_bodies
 
   !> How kinds of constraints take part.
   integer(i4), parameter :: left_alone = 0      !< not at all
@@ -49,27 +51,31 @@ contains
     real(dp), intent(out) :: largest
     type(constrained_bodies) :: state
     type(joint_gap_table) :: found
-    real(dp) :: error(3), h(3,3,16)
-    integer(i4) :: c, e, i, triples, t(16)
+    type(rigid_share), allocatable :: shares(:)
+    logical, allocatable :: known(:)            ! shares of bodies
+    real(dp) :: error(3), h(3,3,sides)
+    integer(i4) :: c, e, i, triples, t(sides)
 
     count = 0
     largest = 0.0_dp
     call open_constrained_bodies(bodies, elements, constraints, state, status)
     if (status == table_open) call open_table(gaps, found, status)
     if (status /= table_open) return
+    allocate (shares(0:state%n-1))
+    allocate (known(0:state%n-1), source=.false.)
     do i = 0, users - 1
       if (.not. is_treated(state, i, treatment(state%con%kind(i)))) cycle
       error = 0.0_dp
       if (treatment(state%con%kind(i)) /= prescribed) error = error_of(state, i)
       if (treatment(state%con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
-      call both_sides(state, i, triples, h, t)
+      call both_sides(state, i, shares, known, triples, h, t)
       do c = 1, 3
         if (holds(c,state%con%kind(i)) == 0) cycle
         found%constraint(count) = state%con%id(i)
         found%component(count) = c
         found%gap(count) = error(c)
         found%triple(1:triples,count) = t(1:triples)
-        found%triple(triples+1:16,count) = -1
+        found%triple(triples+1:sides,count) = -1
         do e = 1, triples
           found%operator(:,e,count) = h(c,:,e)
         end do
@@ -90,25 +96,41 @@ contains
   end function is_treated
 
   !> Operators of constraint i on the triples of the master, then on those of the slave; joints of mechanisms do not move obstacles.
-  subroutine both_sides(state, i, count, h, t)
+  subroutine both_sides(state, i, shares, known, count, h, t)
     type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
+    type(rigid_share), intent(inout) :: shares(0:)      !< of bodies, once `known`
+    logical, intent(inout) :: known(0:)
     integer(i4), intent(out) :: count     !< of triples
-    real(dp), intent(inout) :: h(3,3,16)
-    integer(i4), intent(inout) :: t(16)
+    real(dp), intent(inout) :: h(3,3,sides)
+    integer(i4), intent(inout) :: t(sides)
     integer(i4) :: more
 
     count = 0
-    if (moves(state%con%master(i))) then
-      call operator_of(state, state%con%master(i), 1, i, state%con%master_point(:,i), count, h(:,:,1:8), t(1:8))
-    end if
+    if (moves(state%con%master(i))) call one_side(state%con%master(i), 1, state%con%master_point(:,i), count, h(:,:,1:10), t(1:10))
     if (state%con%slave(i) < 0) return
     if (.not. moves(state%con%slave(i))) return
-    call operator_of(state, state%con%slave(i), 2, i, state%con%slave_point(:,i), more, h(:,:,count+1:count+8), t(count+1:count+8))
+    call one_side(state%con%slave(i), 2, state%con%slave_point(:,i), more, h(:,:,count+1:count+10), t(count+1:count+10))
     h(:,:,count+1:count+more) = -h(:,:,count+1:count+more)
     count = count + more
 
   contains
+
+    !> On body k: eight triples at most, and two of its rigid motion.
+    subroutine one_side(k, side, point, count, h, t)
+      integer(i4), intent(in) :: k
+      integer, intent(in) :: side
+      real(dp), intent(in) :: point(3)
+      integer(i4), intent(out) :: count
+      real(dp), intent(inout) :: h(3,3,10)
+      integer(i4), intent(inout) :: t(10)
+
+      call operator_of(state, k, side, i, point, count, h(:,:,1:8), t(1:8))
+      if (.not. moves_rigidly(state, k)) return
+      if (.not. known(k)) shares(k) = rigid_share_of(state, k)
+      known(k) = .true.
+      call add_rigid_triples(state, k, shares(k), int(state%triples%rows, i4) + 2*k, count, h, t)
+    end subroutine one_side
 
     pure logical function moves(k)
       integer(i4), intent(in) :: k
@@ -184,16 +206,16 @@ contains
   !>
   !>   gaps           handle; rows of one constraint follow one another
   !>   n              rows of gaps
-  !>   inverse        (3,3,0:nt-1) blocks of M^-1 of triples
+  !>   inverse        (3,3,0:nt-1) blocks of M^-1 of triples; those of rigid motions, which follow, are the identity
   !>   redundant      added to the diagonal, relative to it, so that redundant joints share the displacement
-  !>   moved          (3,0:nt-1) out: the displacement
+  !>   moved          (3,0:nm-1) out: the displacement, of rigid motions as `carry_along` takes it
   !>   regular        out: 0 if the matrix has no factors
   !>   status         `table_open` or `table_unknown`
-  subroutine close_gaps(gaps, n, nt, inverse, redundant, moved, regular, status)
+  subroutine close_gaps(gaps, n, nt, inverse, redundant, nm, moved, regular, status)
     integer(i8), intent(in) :: gaps
-    integer(i4), intent(in) :: n, nt
+    integer(i4), intent(in) :: n, nt, nm
     real(dp), intent(in) :: inverse(3,3,0:nt-1), redundant
-    real(dp), intent(inout) :: moved(3,0:nt-1)
+    real(dp), intent(inout) :: moved(3,0:nm-1)
     integer(i4), intent(out) :: regular, status
     type(joint_gap_table) :: found
     logical :: factored
@@ -202,12 +224,12 @@ contains
     regular = 0
     call open_table(gaps, found, status)
     if (status /= table_open) return
-    call forces_of_gaps(found, n, nt, inverse, redundant, found%force(0:n-1), factored)
+    call forces_of_gaps(found, n, nm, inverse, redundant, found%force(0:n-1), factored)
     if (.not. factored) return
     regular = 1
     moved = 0.0_dp
     do i = 0, n - 1
-      do e = 1, 16
+      do e = 1, sides
         t = found%triple(e,i)
         if (t < 0) exit
         moved(:,t) = moved(:,t) + found%force(i)*found%operator(:,e,i)
@@ -217,6 +239,50 @@ contains
       moved(:,t) = matmul(inverse(:,:,t), moved(:,t))
     end do
   end subroutine close_gaps
+
+  !> Turns displacements as `close_gaps` returns them into those of the bodies' own triples, with the rigid motions.
+  !>
+  !>   bodies, elements   handles
+  !>   moved      (3,0:nt+2*n-1) of the nt own triples, then of the two rigid motions of each of the n bodies
+  !>   status     `table_open` or `table_unknown`
+  subroutine carry_along(bodies, elements, nm, moved, status)
+    integer(i8), intent(in) :: bodies(3), elements
+    integer(i4), intent(in) :: nm
+    real(dp), intent(inout) :: moved(3,0:nm-1)
+    integer(i4), intent(out) :: status
+    type(element_bodies) :: state
+    type(rigid_share) :: share
+    real(dp) :: turned(3,3), shift(3)
+    integer(i4) :: c, e, first, k, last, r, v
+
+    call open_elements(bodies, elements, state, status)
+    if (status /= table_open) return
+    do k = 0, state%n - 1
+      if (.not. moves_rigidly(state, k)) cycle
+      v = state%bodies%velo_ptr(k)
+      last = merge(4, state%bodies%node_count(k), state%bodies%kind(k) == pseudo_rigid_kind) - 1
+      first = nm - 2*(state%n - k)
+      if (.not. (any(moved(:,v:v+last) /= 0.0_dp) .or. any(moved(:,first:first+1) /= 0.0_dp))) cycle
+      share = rigid_share_of(state, k)
+      shift = share%shift*moved(:,first)
+      call exponential_map(matmul(share%turn, moved(:,first+1)), turned)
+      c = state%bodies%conf_ptr(k)
+      moved(:,v:v+last) = share%own*moved(:,v:v+last)
+      do r = 1, 3
+        turned(r,r) = turned(r,r) - 1
+      end do
+      associate (conf => state%configurations%conf)
+        if (state%bodies%kind(k) == pseudo_rigid_kind) then
+          moved(:,v:v+2) = moved(:,v:v+2) + matmul(conf(:,c:c+2), transpose(turned))
+          moved(:,v+3) = moved(:,v+3) + shift
+        else
+          do e = 0, last
+            moved(:,v+e) = moved(:,v+e) + shift + matmul(turned, place_of(state, k, e) - share%centre)
+          end do
+        end if
+      end associate
+    end do
+  end subroutine carry_along
 
   !> Moves bodies by displacements of their triples.  Velocities keep their values, but the angular velocity of a turned rigid body changes so that its
   !> angular momentum in space stays the same.

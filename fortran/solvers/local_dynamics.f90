@@ -5,7 +5,7 @@
 module local_dynamics
   use kinds, only: dp, i4, i8
   use body_state, only: constrained_bodies, open_bodies
-  use matrix3, only: copy
+  use matrix3, only: cholesky, copy
   use state_tables, only: constraint_table, surface_material_table, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
@@ -489,24 +489,6 @@ contains
     loc%rows%free(:,a) = row%free
     if (row%kind == open_row) loc%rows%R(:,a) = 0.0_dp
   end subroutine assemble_law
-
-  !> Computes L of scale*m = L L^T; a zero pivot (a direction that cannot move) gives a zero column.
-  pure subroutine cholesky(scale, m, l)
-    real(dp), intent(in) :: scale, m(3,3)
-    real(dp), intent(out) :: l(3,3)
-    real(dp) :: pivot
-    integer :: i, j
-
-    l = 0.0_dp
-    do j = 1, 3
-      pivot = scale*m(j,j) - dot_product(l(j,1:j-1), l(j,1:j-1))
-      if (.not. pivot > 0.0_dp) cycle
-      l(j,j) = sqrt(pivot)
-      do i = j + 1, 3
-        l(i,j) = (scale*m(i,j) - dot_product(l(i,1:j-1), l(j,1:j-1)))/l(j,j)
-      end do
-    end do
-  end subroutine cholesky
 
   pure subroutine clear(v, b, speed, diagonal)
     real(dp), intent(out) :: v(3), b(3), speed, diagonal(3,3)

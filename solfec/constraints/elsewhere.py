@@ -83,9 +83,16 @@ class Elsewhere:
         """Return the inverse inertia (3, 3, n) of all triples of the whole model."""
         return bodies.triples.inverse_inertia[:, :, : bodies.triples.n]
 
-    def here(self, triples: np.ndarray) -> np.ndarray:
-        """Return the columns of triples that this process holds, from those (3, n) of the whole model."""
-        return triples
+    def body_count(self, bodies) -> int:
+        """Return the number of bodies of the whole model."""
+        return bodies.n
+
+    def here(self, moved: np.ndarray) -> np.ndarray:
+        """Return the columns of triples, then of rigid motions, that this process holds, from those (3, n) of the whole model."""
+        return moved
+
+    def jump(self, moved: np.ndarray) -> None:
+        """Note displacements (3, triples) by which the correction of joints moves bodies at the end of a step."""
 
 
 NOWHERE = Elsewhere()

@@ -5,7 +5,8 @@ time.  The correction moves bodies by the smallest displacement, in the metric o
 
     dq = M^-1 H^T x,   (H M^-1 H^T) x = -g
 
-with H of the joints' rows at the end of the step.  Velocities do not change, except for the referential angular velocity of a turned
+with H of the joints' rows at the end of the step.  Bodies of scheme DEF_LIM, whose vibrations may be faster than steps, move as rigid ones, and deform
+only where this does not close gaps (fortran/constraints/rigid_shares.f90).  Velocities do not change, except for the referential angular velocity of a turned
 body, whose angular momentum in space is kept.  Forces between bodies come in pairs in H^T x, so the common mass centre does not move.
 
 Two kinds of joints are left out: fixed directions between two bodies, whose plane has no place of its own, and joints on bodies in a
@@ -41,6 +42,7 @@ REDUNDANT = 1e-12, 1e-9, 1e-6  # added to the diagonal, so that redundant joints
 _list_gaps = _kernels.joint_closing.list_gaps
 _close_gaps = _kernels.joint_closing.close_gaps
 _move_bodies = _kernels.joint_closing.move_bodies
+_carry_along = _kernels.joint_closing.carry_along
 
 
 class JointGapTable(Table):
@@ -51,8 +53,8 @@ class JointGapTable(Table):
         "component": ((), "i4", 0),  # of its local frame, from 1
         "gap": ((), "f8", 0.0),  # [length]
         "force": ((), "f8", 0.0),  # x: the displacement is M^-1 H^T x
-        "triple": ((16,), "i4", -1),  # velocity triples of the master, then those of the slave, then -1
-        "operator": ((3, 16), "f8", 0.0),  # row of H on them; anything where there is none
+        "triple": ((20,), "i4", -1),  # velocity triples of the master and two of its rigid motion, if it has them, those of the slave, then -1
+        "operator": ((3, 20), "f8", 0.0),  # row of H on them; anything where there is none
     }
 
 
@@ -127,8 +129,11 @@ def correct(
     with user.present(constraints, bodies, time):
         gaps, count, largest = elsewhere.all_gaps(*_gaps(constraints, bodies, room))
         if largest > CLOSED * epsilon:
-            moved = _displacement(gaps, count, elsewhere.inverse_inertia(bodies))
-            opened(_move_bodies(bodies.handles, elsewhere.here(moved)))
+            moved = elsewhere.here(_displacement(gaps, count, elsewhere.inverse_inertia(bodies), elsewhere.body_count(bodies)))
+            opened(_carry_along(bodies.handles, within_step(bodies).handle, moved))
+            moved = moved[:, : bodies.triples.n]
+            elsewhere.jump(moved)
+            opened(_move_bodies(bodies.handles, moved))
             elements = within_step(bodies)
             if elements.count and (bodies.scheme[elements.rows] == Scheme.DEF_EXP).any():
                 _strain(bodies)
@@ -165,9 +170,12 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable, gaps: JointGapTable) 
     return gaps, count, largest
 
 
-def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray) -> np.ndarray:
-    """Return the displacement (3, triples) that closes gaps and is smallest in the metric of masses; `inverse` (3, 3, triples): of inertia."""
-    moved = np.zeros((3, inverse.shape[2]), order="F")
+def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray, bodies: int) -> np.ndarray:
+    """Return the displacement that closes gaps and is smallest in the metric of masses.
+
+    Its columns are the triples, whose inverse inertia (3, 3, triples) is `inverse`, and two of the rigid motion of each body (fortran/constraints/rigid_shares.f90).
+    """
+    moved = np.zeros((3, inverse.shape[2] + 2 * bodies), order="F")
     for share in REDUNDANT:
         regular, status = _close_gaps(gaps.handle, count, inverse, share, moved)
         opened(status)

@@ -129,6 +129,8 @@ class Part:
         Numbers of the bodies in `mine`, and of their primitives.
     triples : ndarray of int
         Triples of the whole model that its bodies have.
+    moved_columns : ndarray of int
+        These, and the rigid motions of its bodies, which follow all triples of the whole model, two of each body.
     copied_triples : tuple of dict
         Velocity triples of own bodies that others have copies of, and of copies, by the numbers of the other processes.
     looped : ndarray
@@ -254,6 +256,7 @@ class Part:
         self.motored = bool((constraints.motor[users] & Motor.CALLED).any())
         self.links, self._linking = bodies.id[ends[:, two]], constraints.id[users[two]]
         self._first_triples = bodies.view("id").copy(), bodies.view("velo_ptr").copy()
+        self.body_count, self._triple_count = bodies.n, bodies.triples.n
         if model.joint_correction and self.linked:
             self.inverse_inertia = bodies.triples.view("inverse_inertia").copy(order="F")  # of bodies that do not deform it is constant
         self.looped = constraints.id[rows_in_loops(constraints, bodies, users)[0]]
@@ -284,7 +287,9 @@ class Part:
         self.copied_triples = tuple({rank: ranges(first[rows], width[rows]) for rank, rows in plan.items()} for plan in (self.sent, self.received))
         if self._first_triples is not None:
             ids, first = self._first_triples
-            self.triples = ranges(first[np.searchsorted(ids, bodies.view("id"))], self.spans["velo"][1])
+            rows = np.searchsorted(ids, bodies.view("id"))
+            self.triples = ranges(first[rows], self.spans["velo"][1])
+            self.moved_columns = np.concatenate([self.triples, ranges(self._triple_count + 2 * rows, np.full(rows.size, 2))])
         self._start = bodies.view("extents").copy(order="F")
         self._start_of = bodies.view("id").copy(), self._start
         if bodies.finite_elements is not None:

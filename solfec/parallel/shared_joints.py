@@ -142,7 +142,7 @@ class SharedJoints(Elsewhere):
         counted = constraints.id[np.flatnonzero(part.counts(np.arange(constraints.user_count)))]
         mine = np.flatnonzero(np.isin(gaps.constraint[:count], counted))
         columns = {name: getattr(gaps, name)[..., mine] for name in gaps.COLUMNS}
-        columns["triple"] = np.where(columns["triple"] >= 0, np.append(part.triples, -1)[columns["triple"]], -1)
+        columns["triple"] = np.where(columns["triple"] >= 0, np.append(part.moved_columns, -1)[columns["triple"]], -1)
         several = part.world.gathered(columns)
         joined = {name: np.concatenate([one[name] for one in several], axis=-1) for name in gaps.COLUMNS}
         order = np.lexsort((joined["component"], joined["constraint"]))
@@ -154,8 +154,14 @@ class SharedJoints(Elsewhere):
         """Return the inverse inertia (3, 3, n) of all triples of the whole model."""
         return self.part.inverse_inertia
 
-    def here(self, triples: np.ndarray) -> np.ndarray:
-        """Return the columns of displacements of triples that the part holds, from those (3, n) of the whole model."""
-        moved = triples[:, self.part.triples]
+    def body_count(self, bodies) -> int:
+        """Return the number of bodies of the whole model."""
+        return self.part.body_count
+
+    def here(self, moved: np.ndarray) -> np.ndarray:
+        """Return the columns of triples, then of rigid motions, that the part holds, from those (3, n) of the whole model."""
+        return np.asfortranarray(moved[:, self.part.moved_columns])
+
+    def jump(self, moved: np.ndarray) -> None:
+        """Note displacements (3, triples) by which the correction of joints moves bodies at the end of a step."""
         self.part.note_jump(moved)
-        return moved
