@@ -69,9 +69,9 @@ contains
         call start_of_step(self, row, rate, start, span, across)
         touch = row%epsilon/arm
         if (con%gap(i) <= con%limits(1,i) + touch) &
-          row%law(l_lower) = arm*velocity_for(restitution*max(-start, 0.0_dp), 0.5_dp*row%step, span, across)
+          row%law(l_lower) = arm*velocity_for(rate_at_limit(start, restitution, span), 0.5_dp*row%step, span, across)
         if (con%gap(i) >= con%limits(2,i) - touch) &
-          row%law(l_upper) = arm*velocity_for(-restitution*max(start, 0.0_dp), 0.5_dp*row%step, span, across)
+          row%law(l_upper) = arm*velocity_for(-rate_at_limit(-start, restitution, span), 0.5_dp*row%step, span, across)
       end if
       row%law(l_length) = merge(0.5_dp, 1.0_dp, row%dynamic /= 0)*row%step*size_of(row%law, row%w(3,3))
       if (row%dynamic == 0) then   ! a step goes any way, but not past a limit; one that is far counts for no round-off
@@ -118,6 +118,18 @@ contains
       across = v(1)**2 + v(2)**2
     end associate
   end subroutine start_of_step
+
+  !> Least rate that a limit allows at the end of a step from one with the rate `start`, both away from the limit.
+  !>
+  !> A coordinate that comes is thrown back.  One that goes already, though it has not left the limit yet, may come back by as much as it has
+  !> gone: vibrations that steps do not resolve change their sign in every step, and a limit that stopped them would do the work of a
+  !> whole impact, against a motion that goes its way.  A rope is closed to its length from both sides instead.
+  pure real(dp) function rate_at_limit(start, restitution, span) result(rate)
+    real(dp), intent(in) :: start, restitution, span
+
+    rate = restitution*max(-start, 0.0_dp)
+    if (.not. span > 0.0_dp) rate = rate - max(start, 0.0_dp)
+  end function rate_at_limit
 
   !> Returns the velocity along the row with which the coordinate has a rate after half a step of `time`.
   !>

@@ -195,3 +195,21 @@ def test_a_soft_rack_on_a_frame_that_turns_follows_its_pinion(correction):
     assert turn.angle == pytest.approx(0.05 + 0.2, rel=0.02)
     assert shaft.angle == pytest.approx(0.3 * (1 - math.cos(1.5)), rel=0.02)
     assert guide.travel == pytest.approx(-0.2 * shaft.angle, abs=1e-5 if correction == "OFF" else 1e-9)
+
+
+@pytest.mark.parametrize("restitution", [0.3, 0.6])
+def test_a_pseudo_rigid_bar_that_a_limit_strikes_gains_no_energy_from_it(restitution):
+    """Its vibrations, some periods in a step, shake it at the limit; kinetic, internal and potential energy begin at zero."""
+    rises = []
+    for limit in (0.35, 0.4, 0.45, 0.5, 0.55):
+        solfec = s.SOLFEC("DYNAMIC", 1e-3, None)
+        solfec.verbose = "OFF"
+        s.GRAVITY(solfec, (0, 0, -10))
+        corners = [c for z in (0, 0.1) for y in (0, 0.1) for x in (0, 1) for c in (x, y, z)]
+        body = s.BODY(solfec, "PSEUDO_RIGID", s.HULL(corners, 1, 1), s.BULK_MATERIAL(solfec, young=2e9, poisson=0.3, density=7800.0))
+        body.scheme = "DEF_LIM"
+        s.HINGE(body, None, (0.05, 0.05, 0.05), Y, limits=(-1, limit), restitution=restitution)
+        for _ in solfec.steps(s.AUTO_SOLVER(1e-10), 0.4):
+            energy = s.ENERGY(body)
+            rises.append(energy.kinetic + energy.internal + body.mass * 10 * s.DISPLACEMENT(body, (0.5, 0.05, 0.05))[2])
+    assert max(rises) < 1.0  # of some 150 J with which it strikes
