@@ -65,10 +65,11 @@ contains
         if (.not. found) failed = min(failed, k)
       end if
       if (state%bodies%kind(rows%slave(k)) == finite_element_kind) then
-        ! polyhedra touch in one point; a curved master's point is on its own surface, at the distance of the gap
+        ! bodies have one point; without margins a curved master's is on its own surface, at the distance of the gap
         x = rows%point(:,k)
         curved = parts%kind(rows%master_primitive(k)) == sphere_kind .or. parts%kind(rows%master_primitive(k)) == ellipsoid_kind
-        if (curved) x = x - rows%gap(k)*rows%base(:,3,k)
+        if (curved .and. .not. min(parts%margin(rows%master_primitive(k)), parts%margin(rows%slave_primitive(k))) > 0.0_dp) &
+          x = x - rows%gap(k)*rows%base(:,3,k)
         call refer(state, parts, rows%slave(k), rows%slave_primitive(k), held, x, rows%element(2,k), rows%slave_point(:,k), &
                    rows%weights(:,2,k), found)
         if (found .and. held) rows%other_point(:,k) = placed(state, rows%slave(k), rows%element(2,k), rows%weights(:,2,k))

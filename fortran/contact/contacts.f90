@@ -2,8 +2,9 @@
 module contacts
   use kinds, only: dp, i4, i8
   use matrix3, only: cross
-  use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, contact_kind => constraint_contact, &
-    bonded => surface_model_cohesive, sphere => primitive_sphere, ellipsoid => primitive_ellipsoid
+  use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, obstacle_kind => body_obstacle, &
+    contact_kind => constraint_contact, bonded => surface_model_cohesive, sphere => primitive_sphere, &
+    ellipsoid => primitive_ellipsoid
   use body_state, only: bodies_and_triples
   use contact_record, only: contact_place
   use detection_state, only: detection_tables
@@ -12,7 +13,7 @@ module contacts
   use thread_work, only: pays
   implicit none
   private
-  public :: update_rows, create_rows, keep_rows, deepest_row, frame, referential, is_excluded
+  public :: update_rows, create_rows, keep_rows, deepest_row, frame, referential, part_beneath, is_excluded
 
   integer(i4), parameter :: any_surface = huge(1_i4)
   real(dp), parameter :: parallel = 1.0_dp - 1e-12_dp   !< cosine from which directions are the same
@@ -74,6 +75,8 @@ contains
         else if (rows%slot(k) > 0) then
           found = .false.
         end if
+        call join_across_gap(state, m, s, min(tables%shapes%margin(rows%master_primitive(k)), &
+          tables%shapes%margin(rows%slave_primitive(k))), results%normal(:,r), at)
       end if
       if (.not. (found .or. cohesive)) then
         work%keep(k-first) = 0
@@ -159,6 +162,7 @@ contains
       rows%master_primitive(k) = merge(second(c), first(c), results%outward(c) == 0)
       s = shapes%body(rows%slave_primitive(k))
       m = shapes%body(rows%master_primitive(k))
+      call join_across_gap(state, m, s, min(shapes%margin(first(c)), shapes%margin(second(c))), results%normal(:,c), at)
       rows%slave(k) = s
       rows%master(k) = m
       rows%kind(k) = contact_kind
@@ -330,6 +334,40 @@ contains
     at%slave = points(:,slot) - 0.5_dp*max(gaps(slot), 0.0_dp)*normal
     at%master = points(:,slot) + 0.5_dp*max(gaps(slot), 0.0_dp)*normal
   end function place_of
+
+  !> Lets both bodies of a contact within a margin have one point along the normal: friction at two points, a gap apart,
+  !> would change their angular momentum.
+  pure subroutine join_across_gap(state, m, s, margin, normal, at)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: m, s
+    real(dp), intent(in) :: margin, normal(3)
+    type(contact_place), intent(inout) :: at
+    real(dp) :: across, part
+
+    if (.not. margin > 0.0_dp) return   ! two points, as in Solfec-1.0
+    across = dot_product(at%master - at%slave, normal)
+    part = part_beneath(state, m, s, at%gap)
+    at%slave = at%slave + (part*across)*normal
+    at%master = at%master - ((1.0_dp - part)*across)*normal
+  end subroutine join_across_gap
+
+  !> Part of the gap of a contact between the slave's surface and the common point of both bodies.
+  !>
+  !> An impact turns the lighter body more, so the point is the nearer to its surface the lighter it is; on the surface of
+  !> a body that meets an obstacle.  Where curved bodies overlap others it is their own point.
+  pure real(dp) function part_beneath(state, m, s, gap) result(part)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: m, s
+    real(dp), intent(in) :: gap
+
+    if (.not. gap > 0.0_dp .or. state%bodies%kind(s) == obstacle_kind) then
+      part = 1.0_dp
+    else if (state%bodies%kind(m) == obstacle_kind) then
+      part = 0.0_dp
+    else
+      part = state%bodies%mass(s)/(state%bodies%mass(m) + state%bodies%mass(s))
+    end if
+  end function part_beneath
 
   !> Local frame, columns t1, t2, n: t1 = unit(e_x x n), or unit(e_y x n) where n is along e_x; t2 = t1 x n.
   !> The frame is left-handed (docs/theory.md, Contact points).  If epsilon exceeds 1 in the units of length, a normal

@@ -9,7 +9,7 @@ module hidden_edges
   use body_state, only: bodies_and_triples
   use polyhedra, only: shape_tables
   use state_tables, only: constraint_table
-  use contacts, only: frame, referential
+  use contacts, only: frame, referential, part_beneath
   use narrow_phase, only: axes_of, centre_of
   implicit none
   private
@@ -55,15 +55,15 @@ contains
 
     do k = first, last - 1
       if (.not. meets_polyhedron(shapes, rows, k)) cycle
-      face = foremost_face(shapes, rows, epsilon, k)
+      face = foremost_face(state, shapes, rows, epsilon, k)
       if (face /= nobody) curved%on_face(k) = dot_product(shapes%normal(:,face), rows%base(:,3,k)) > one_direction
     end do
     do k = first, last - 1
       if (.not. meets_polyhedron(shapes, rows, k) .or. curved%on_face(k) .or. rows%cohesion(k) > 0.0_dp) cycle
-      carrier = carrying_contact(curved, rows, epsilon, k)
+      carrier = carrying_contact(curved, state, rows, epsilon, k)
       if (carrier == nobody) cycle
-      face = foremost_face(shapes, rows, epsilon, k)
-      if (rises(shapes, rows, face, carrier, k)) then
+      face = foremost_face(state, shapes, rows, epsilon, k)
+      if (rises(state, shapes, rows, face, carrier, k)) then
         call turn_to_face(state, shapes, rows, epsilon, k, shapes%normal(:,face))
       else
         keep(k-first) = 0
@@ -105,7 +105,8 @@ contains
   !> The outer face of the polyhedron at the place of contact k whose normal is nearest to that of the contact.
   !>
   !> `nobody` if there is none: an element of a mesh may have an edge on the surface, and no face beside it.
-  pure integer(i4) function foremost_face(shapes, rows, epsilon, k) result(face)
+  pure integer(i4) function foremost_face(state, shapes, rows, epsilon, k) result(face)
+    type(bodies_and_triples), intent(in) :: state
     type(shape_tables), intent(in) :: shapes
     type(constraint_table), intent(in) :: rows
     real(dp), intent(in) :: epsilon
@@ -120,7 +121,7 @@ contains
       near = epsilon + max(shapes%reach(of) - shapes%margin(of), 0.0_dp) + max(shapes%reach(ball) - shapes%margin(ball), 0.0_dp)
       do i = shapes%face_ptr(of), shapes%face_ptr(of) + shapes%outer_count(of) - 1
         cosine = dot_product(shapes%normal(:,i), rows%base(:,3,k))
-        if (cosine <= largest .or. is_apart(shapes, i, near, place(rows, k))) cycle
+        if (cosine <= largest .or. is_apart(shapes, i, near, place(state, rows, k))) cycle
         largest = cosine
         face = i
       end do
@@ -146,7 +147,8 @@ contains
   end function is_apart
 
   !> Whether a face, if there is one, rises from the face of the carrying contact; the side of a crack, for one, falls from it.
-  pure logical function rises(shapes, rows, face, carrier, k)
+  pure logical function rises(state, shapes, rows, face, carrier, k)
+    type(bodies_and_triples), intent(in) :: state
     type(shape_tables), intent(in) :: shapes
     type(constraint_table), intent(in) :: rows
     integer(i4), intent(in) :: face, carrier, k
@@ -155,7 +157,8 @@ contains
 
     rises = .false.
     if (face == nobody) return
-    associate (ground => place(rows, carrier), up => rows%base(:,3,carrier), away => place(rows, carrier) - place(rows, k))
+    associate (ground => place(state, rows, carrier), up => rows%base(:,3,carrier), &
+               away => place(state, rows, carrier) - place(state, rows, k))
       height = 0.0_dp
       do c = shapes%corner_ptr(face), shapes%corner_ptr(face) + shapes%corner_count(face) - 1
         height = height + dot_product(up, shapes%current(:,shapes%corner_vertex(c)) - ground)
@@ -167,8 +170,9 @@ contains
   !> Row of the contact of the same sphere or ellipsoid with a face above which the place of contact k does not rise.
   !>
   !> `nobody` if there is none.
-  pure integer(i4) function carrying_contact(curved, rows, epsilon, k) result(other)
+  pure integer(i4) function carrying_contact(curved, state, rows, epsilon, k) result(other)
     type(chains), intent(in) :: curved
+    type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: rows
     real(dp), intent(in) :: epsilon
     integer(i4), intent(in) :: k
@@ -176,19 +180,20 @@ contains
     other = curved%latest(rows%master_primitive(k))
     do while (other /= nobody)
       if (curved%on_face(other)) then
-        if (dot_product(place(rows, k) - place(rows, other), rows%base(:,3,other)) <= epsilon) return
+        if (dot_product(place(state, rows, k) - place(state, rows, other), rows%base(:,3,other)) <= epsilon) return
       end if
       other = curved%before(other)
     end do
   end function carrying_contact
 
   !> The point of contact k on the polyhedron.
-  pure function place(rows, k)
+  pure function place(state, rows, k)
+    type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: rows
     integer(i4), intent(in) :: k
     real(dp) :: place(3)
 
-    place = rows%point(:,k) - rows%gap(k)*rows%base(:,3,k)
+    place = rows%point(:,k) - part_beneath(state, rows%master(k), rows%slave(k), rows%gap(k))*rows%gap(k)*rows%base(:,3,k)
   end function place
 
   !> Turns contact k into a contact with the plane of its face.
@@ -200,13 +205,15 @@ contains
     real(dp), intent(in) :: epsilon, normal(3)
     real(dp) :: edge(3), axes(3,3), support(3)
 
-    edge = place(rows, k)
+    edge = place(state, rows, k)
     axes = axes_of(shapes, rows%master_primitive(k))
     support = matmul(normal, axes)
     rows%point(:,k) = centre_of(shapes, rows%master_primitive(k)) - matmul(axes, support)/norm2(support)
     rows%gap(k) = dot_product(rows%point(:,k) - edge, normal)
+    rows%point(:,k) = rows%point(:,k) &
+      - (1.0_dp - part_beneath(state, rows%master(k), rows%slave(k), rows%gap(k)))*rows%gap(k)*normal
     call frame(normal, epsilon, rows%base(:,:,k))
     call referential(state, rows%master(k), rows%point(:,k), rows%master_point(:,k))
-    call referential(state, rows%slave(k), rows%point(1:3,k) - rows%gap(k)*normal, rows%slave_point(:,k))
+    call referential(state, rows%slave(k), rows%point(1:3,k), rows%slave_point(:,k))
   end subroutine turn_to_face
 end module hidden_edges

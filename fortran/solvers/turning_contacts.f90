@@ -2,6 +2,7 @@
 module turning_contacts
   use kinds, only: dp, i4
   use body_state, only: bodies_and_triples
+  use contacts, only: part_beneath
   use matrix3, only: cross, multiply, multiply_transposed
   use state_tables, only: constraint_table
   use velocity_operator, only: obstacle_kind, rigid_kind
@@ -23,10 +24,12 @@ contains
     type(constraint_table), intent(in) :: con
     integer(i4), intent(in) :: i
     real(dp), intent(in) :: v(3)                  !< velocity of the master's contact point relative to the slave's, local
-    real(dp) :: local(3), master(3), slave(3), spin(3,2), turn(3)
+    real(dp) :: local(3), master(3), slave(3), spin(3,2), turn(3), up(3), part
 
-    call follow(state, con%master(i), con%master_point(:,i), spin(:,1), master)
-    call follow(state, con%slave(i), con%slave_point(:,i), spin(:,2), slave)
+    part = part_beneath(state, con%master(i), con%slave(i), con%gap(i))
+    up = max(con%gap(i), 0.0_dp)*con%base(:,3,i)
+    call follow(state, con%master(i), con%master_point(:,i), (1.0_dp - part)*up, spin(:,1), master)
+    call follow(state, con%slave(i), con%slave_point(:,i), -part*up, spin(:,2), slave)
     local = multiply_transposed(con%base(:,:,i), master - slave)
     turn = con%carriers(1,i)*spin(:,1) + con%carriers(2,i)*spin(:,2)
     local(3) = local(3) + 2*dot_product(cross(turn, con%base(:,3,i)), multiply(con%base(:,:,i), v))
@@ -48,10 +51,11 @@ contains
 
   !> Angular velocity w of a body, and acceleration w x (w x r) of one of its points; zero of deformable bodies, whose points
   !> move straight on within a step.
-  pure subroutine follow(state, k, point, spin, acceleration)
+  pure subroutine follow(state, k, point, across, spin, acceleration)
     type(bodies_and_triples), intent(in) :: state
     integer(i4), intent(in) :: k
     real(dp), intent(in) :: point(3)              !< referential
+    real(dp), intent(in) :: across(3)             !< from the contact's point to the body's surface, spatial
     real(dp), intent(out) :: spin(3), acceleration(3)
     integer(i4) :: c, u
 
@@ -62,7 +66,7 @@ contains
     u = state%bodies%velo_ptr(k)
     if (.not. any(abs(state%triples%velo_prev(:,u)) > 0.0_dp)) return
     spin = multiply(state%configurations%conf(:,c:c+2), state%triples%velo_prev(:,u))
-    acceleration = multiply(state%configurations%conf(:,c:c+2), point - state%bodies%centre(:,k))
+    acceleration = multiply(state%configurations%conf(:,c:c+2), point - state%bodies%centre(:,k)) + across
     acceleration = cross(spin, cross(spin, acceleration))
   end subroutine follow
 end module turning_contacts
