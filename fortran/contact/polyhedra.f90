@@ -23,7 +23,7 @@ module polyhedra
     real(dp), pointer, contiguous :: radii(:, :), orientation(:, :, :)                       !< of ellipsoids, referential
     integer(i4), pointer, contiguous :: body(:), adjacent_ptr(:), adjacent_count(:)          !< of primitives
     integer(i4), pointer, contiguous :: adjacent(:)                                          !< primitives next to primitives
-    real(dp), pointer, contiguous :: margin(:), reach(:), drift(:, :, :)                     !< of primitives, see `primitive_motion`
+    real(dp), pointer, contiguous :: margin(:), reach(:), drift(:, :, :), push(:, :)         !< of primitives, see `primitive_motion`
     integer(i4), pointer, contiguous :: corner_vertex(:)                                     !< corners of faces, vertex numbers
     integer(i4), pointer, contiguous :: kind(:), surface(:), vertex_ptr(:), vertex_count(:)  !< of primitives
     integer(i4), pointer, contiguous :: face_ptr(:), face_count(:), outer_count(:)           !< of primitives

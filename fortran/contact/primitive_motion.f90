@@ -21,14 +21,15 @@ contains
   !>
   !>   reach   margin + 2 w, where w bounds the motion of the primitive's points; w = 0 for slow primitives
   !>   drift   motion of a point at x: drift(:,4) + drift(:,1:3) (x - centre of the box); 0 for slow primitives
+  !>   push    what the loads of the step add to drift(:,4)
   subroutine predict_motion(state, shapes, step)
     type(bodies_and_triples), intent(in) :: state
     type(shape_tables), intent(in) :: shapes
     real(dp), intent(in) :: step                    !< its length
-    real(dp) :: way(3,4), furthest, size(3)
+    real(dp) :: way(3,4), before(3,4), furthest, size(3)
     integer :: i, b
 
-    !$omp parallel do if (pays(shapes%primitives, 25)) schedule(static) private(way, furthest, size, b)
+    !$omp parallel do if (pays(shapes%primitives, 25)) schedule(static) private(way, before, furthest, size, b)
     do i = 0, shapes%primitives - 1
       b = shapes%body(i)
       associate (box => shapes%box(:,i), margin => shapes%margin(i))
@@ -37,7 +38,7 @@ contains
           call way_of_element(shapes%vertex_count(i), shapes%vertex_list(shapes%vertex_ptr(i):), shapes%vertex_node, &
                               state%bodies%node_count(b), state%triples%velo(:,state%bodies%velo_ptr(b):), way, furthest)
         else
-          way = way_of_body(state, b, 0.5_dp*(box(1:3) + box(4:6)))
+          way = way_of_body(state, state%triples%velo, b, 0.5_dp*(box(1:3) + box(4:6)))
           furthest = norm2(way(:,4)) + norm2(way(:,1:3))*0.5_dp*norm2(size)
         end if
         if (step*furthest > part_of_margin*margin) then
@@ -45,11 +46,17 @@ contains
           if (state%bodies%kind(b) == finite_element_kind) then
             call turn_element(shapes%vertex_count(i), shapes%vertex_list(shapes%vertex_ptr(i):), shapes%vertex_node, &
                               state%triples%velo(:,state%bodies%velo_ptr(b):), shapes%current, 0.5_dp*(box(1:3) + box(4:6)), way)
+            call way_of_element(shapes%vertex_count(i), shapes%vertex_list(shapes%vertex_ptr(i):), shapes%vertex_node, &
+                                state%bodies%node_count(b), state%triples%velo_prev(:,state%bodies%velo_ptr(b):), before, furthest)
+          else
+            before = way_of_body(state, state%triples%velo_prev, b, 0.5_dp*(box(1:3) + box(4:6)))
           end if
           shapes%drift(:,:,i) = step*way
+          shapes%push(:,i) = step*(way(:,4) - before(:,4))
         else
           shapes%reach(i) = margin
           shapes%drift(:,:,i) = 0
+          shapes%push(:,i) = 0
         end if
       end associate
     end do
@@ -57,16 +64,16 @@ contains
   end subroutine predict_motion
 
   !> Velocity of a rigid or pseudo-rigid body as a function of place about a point, v = way(:,4) + way(:,1:3) (x - point).
-  pure function way_of_body(state, b, point) result(way)
+  pure function way_of_body(state, velo, b, point) result(way)
     type(bodies_and_triples), intent(in) :: state
     integer, intent(in) :: b
-    real(dp), intent(in) :: point(3)
+    real(dp), intent(in) :: velo(3,0:*), point(3)
     real(dp) :: way(3,4), spin(3)
     integer :: c, v
 
     c = state%bodies%conf_ptr(b)
     v = state%bodies%velo_ptr(b)
-    associate (conf => state%configurations%conf, velo => state%triples%velo)
+    associate (conf => state%configurations%conf)
       if (state%bodies%kind(b) == pseudo_rigid_kind) then
         way(:,1:3) = transpose(matmul(inverse(conf(:,c:c+2)), velo(:,v:v+2)))
         way(:,4) = velo(:,v+3)

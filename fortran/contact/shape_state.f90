@@ -32,6 +32,7 @@ contains
     shapes%box => opened%primitives%box
     shapes%margin => opened%primitives%margin
     shapes%drift => opened%primitives%drift
+    shapes%push => opened%primitives%push
     shapes%reach => opened%primitives%reach
     shapes%vertex_ptr => opened%primitives%vertex_ptr
     shapes%vertex_count => opened%primitives%vertex_count

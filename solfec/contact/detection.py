@@ -159,7 +159,7 @@ class Settings:
         margin = np.maximum(PART * sizes_of(geometry), self._distance) if self.chooses_margin else self.margin
         primitives.view("margin")[:] = primitives.view("reach")[:] = margin
         if known is None or known[2:] != options:  # else steps have drifts up to date
-            primitives.view("drift")[:] = 0.0
+            primitives.view("drift")[:] = primitives.view("push")[:] = 0.0
         if self.chooses_margin:
             self.margin = float(np.max(margin, initial=0.0))
         self._margins_for = *state[:-1], self.margin
