@@ -3,7 +3,7 @@ module manifolds
   use kinds, only: dp, i4
   use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron
   use manifold, only: manifold_work, manifold_points, reserve_manifold, find_manifold
-  use time_of_impact, only: is_fast, furthest_ways, impact_of_polyhedra, missed, beside
+  use time_of_impact, only: is_fast, furthest_ways, impact_of_polyhedra, met, missed, beside
   use state_tables, only: narrow_result, patch_result
   use velocity_operator, only: finite_element_kind
   use thread_work, only: pays
@@ -29,7 +29,7 @@ contains
     type(polyhedron) :: one, two
     type(manifold_work) :: work
     type(manifold_points) :: made
-    real(dp) :: centre(3), size, touching, margin, way(3), ways(3), push(3), sliver, time
+    real(dp) :: centre(3), size, touching, margin, way(3), ways(3), push(3), sliver, reach, time
     integer(i4) :: k, m, a, b, most_vertices, most_faces, most_corners
     integer :: state
 
@@ -41,7 +41,7 @@ contains
     end do
     most_corners = most_vertices  ! no face has more
     !$omp parallel if (pays(pairs, 500)) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching, &
-    !$omp   margin, way, ways, push, sliver, time, state)
+    !$omp   margin, way, ways, push, sliver, reach, time, state)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     call reserve_manifold(work, most_faces, most_corners)
@@ -63,18 +63,20 @@ contains
       call gather_polyhedron(tables, a, centre, one)
       call gather_polyhedron(tables, b, centre, two)
       sliver = max(10*touching, sliver_part*margin)
+      reach = max(margin, touching)
       way = 0
       push = 0
       if (any(ways > 0)) then
         call impact_of_polyhedra(tables, a, b, one, two, centre, margin, touching, size, way, time, state)
         if (state == missed) cycle
         if (state == beside) time = 0
+        if (state == met) reach = reach + norm2(ways)   ! an end that falls down while the other one rests
         way = time*way
         push = time*(tables%push(:,b) - tables%push(:,a))
         if (norm2(push) > margin) push = 0   ! loads that move bodies further bring them together by themselves
         if (time > 0) call gather_polyhedron(tables, b, centre - way, two)   ! its place at the impact
       end if
-      call find_manifold(one, two, tables, touching, max(margin, touching), sliver, push, size, body_kind(tables%body(a)) == &
+      call find_manifold(one, two, tables, touching, reach, sliver, push, size, body_kind(tables%body(a)) == &
         finite_element_kind .and. body_kind(tables%body(b)) == finite_element_kind, work, made)
       if (.not. made%found) cycle
       results%status(k) = 1

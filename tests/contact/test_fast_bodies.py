@@ -229,3 +229,21 @@ def test_a_plank_that_slides_off_an_edge_fast_stays_on_it():
     s.RUN(solfec, s.AUTO_SOLVER(), 0.5)
     assert watch.leaves()[0] > 0.9
     assert watch.gap > -1e-6
+
+
+@pytest.mark.parametrize(("angle", "speed", "step"), [(3, 1.0, 4e-3), (3, 3.0, 1.5e-3), (8, 3.0, 4e-3), (15, 3.0, 1.5e-3), (15, 3.0, 4e-3)])
+def test_a_rod_thrown_on_the_ground_does_not_sink_in_with_the_end_that_hits_last(angle, speed, step):
+    """Its first end rests when the other one, farther away than the margin, falls down within a step."""
+    made, bulk = model(step, friction=0.5)
+    s.GRAVITY(made, (0, 0, -10))
+    s.BODY(made, "OBSTACLE", box((-2, -2, -0.5), (2, 2, 0)), bulk)
+    tilt = angle * pi / 180
+    turned = np.array([(cos(tilt), 0, -sin(tilt)), (0, 1, 0), (sin(tilt), 0, cos(tilt))])
+    places = np.array([(x, y, z) for z in (0, 0.002) for x in (0, 0.2) for y in (-0.001, 0.001)]) @ turned.T + (0, 0, 0.011)
+    rod = s.BODY(made, "RIGID", s.HULL(places.ravel().tolist(), 1, 1), bulk)
+    s.INITIAL_VELOCITY(rod, (0, 0, -speed), (0, 0, 0))
+    sunk = 0.0
+    for _ in range(int(0.15 / step)):
+        s.RUN(made, s.AUTO_SOLVER(1e-10), step)
+        sunk = min(sunk, ((places - places.mean(axis=0)) @ np.reshape(rod.conf[:9], (3, 3)) + rod.conf[9:])[:, 2].min())
+    assert sunk > -1e-4
