@@ -18,12 +18,12 @@ class Course:
     ----------
     model : Domain
         Has the local dynamics of the last step.
-    advance : callable
-        Makes a step.
     collect, show, take, end : callable
         Bring the whole model up to date for a frame, and for readers; take over what they have changed; end the run.  Here they do nothing.
     signal, stop : int or None, bool
         What asks the run to end: a signal, the file STOP.
+    watch : callable
+        Gets the local dynamics of every step, None if they do not stand any more, and the rows that this process counts.
     statistics : Statistics or None
         Counts of processes; None: this is the only one.
     worst : callable or None
@@ -32,9 +32,16 @@ class Course:
 
     def __init__(self, domain: Domain, solver, requests: Requests, advance: Callable[[], None] | None = None):
         self.model, self._requests = domain, requests
-        self.advance = advance or (lambda: domain.advance(solver))
+        self._advance = advance or (lambda: domain.advance(solver))
         self.collect = self.show = self.take = self.end = lambda: None
         self.stop, self.statistics, self.worst = False, None, None
+        self.watch: Callable = lambda local, counted: None
+
+    def advance(self) -> None:
+        """Make a step."""
+        self._advance()
+        local = self.model.local_dynamics
+        self.watch(local if local.stands else None, slice(None))
 
     @property
     def signal(self) -> int | None:

@@ -94,6 +94,8 @@ class Divided:
         Number of constraints of all parts.
     statistics : Statistics or None
         Counts of processes after the last step.
+    watch : callable
+        Gets the local dynamics of every step, None if they do not stand any more, and the rows that this process counts.
 
     Raises
     ------
@@ -110,6 +112,7 @@ class Divided:
         self.stop = False
         self.constraints = whole.constraints.n
         self.statistics: Statistics | None = None
+        self.watch: Callable = lambda local, counted: None
         self._looked = perf_counter()
         self._tree: Partition | None = None
         self.part: Part | None = None
@@ -276,6 +279,9 @@ class Divided:
                 self._step()
         if self._changing:
             self._change_bodies()
+            self.watch(None, slice(0))
+        else:
+            self.watch(self.part.model.local_dynamics, self._solver.counted)
         if hooks.after:
             self._note_worst()
             self._call(hooks.call_after)
@@ -288,6 +294,8 @@ class Divided:
             self.whole.advance(self.solver)
         finally:
             hooks.before = kept
+        local = self.whole.local_dynamics
+        self.watch(local if local.stands else None, slice(None))
         self.constraints, self.signal = self.whole.constraints.n, self.requests.signal()
 
     def _call(self, hooks: Callable) -> None:

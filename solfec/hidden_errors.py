@@ -9,6 +9,8 @@ import numpy as np
 
 from .domain import Domain
 from .kinds import BodyKind
+from .parallel.communicator import Communicator
+from .parallel.sums import largest_of, summed, words
 from .solvers.constraint_solver import ConstraintSolver
 from .solvers.local_dynamics import LocalDynamics
 
@@ -29,35 +31,58 @@ class Worst(NamedTuple):
     groups: int
 
 
+class Groups(NamedTuple):
+    """Groups of bodies that constraints couple through moving bodies, with sums over the constraints of one process.
+
+    Attributes
+    ----------
+    ids, group : ndarray (m,)
+        Identifiers of the moving bodies on which constraints act, and the number of each one's group.
+    sums : ndarray (4, n)
+        Squared residuals, free velocities and reactions of the constraints of each group, and their number.
+    """
+
+    ids: np.ndarray
+    group: np.ndarray
+    sums: np.ndarray
+
+
 class HiddenErrors:
     """What some steps of one run leave of errors in groups of bodies that have little part in the model's reactions.
 
     Looks become rarer, by an eighth of the steps made.  In quasi-statics, and with solvers that end by the errors of each group, there are none.
+    Of several processes all look in the same steps, and the first one keeps what they find.
 
     Parameters
     ----------
     domain : Domain
     solver : ConstraintSolver
-    whole : bool
-        Whether this process has all constraints.
+    world : Communicator
     """
 
-    def __init__(self, domain: Domain, solver: ConstraintSolver, whole: bool):
-        self._first, self._looks, self._found = domain.step_number, 0, []
-        self._due = self._first + 1 if whole and domain.dynamic and solver.ends_by_sums else sys.maxsize
+    def __init__(self, domain: Domain, solver: ConstraintSolver, world: Communicator):
+        self._world, self._first, self._looks, self._found = world, domain.step_number, 0, []
+        self._due = self._first + 1 if domain.dynamic and solver.ends_by_sums else sys.maxsize
 
-    def after_step(self, domain: Domain, course) -> None:
-        """Look at the constraints of a step, `course.reported`, if it is due, and note the worst group whose errors are hidden.
+    def after_step(self, domain: Domain, local: LocalDynamics | None, counted: np.ndarray | slice) -> None:
+        """Look at the constraints of a step if it is due, and note the worst group whose errors are hidden.
 
         Steps that were not solved are told elsewhere.
+
+        Parameters
+        ----------
+        domain : Domain
+        local : LocalDynamics or None
+            The rows of this process; None, in all processes: the tables have changed since.
+        counted : ndarray or slice
+            Those of them that no other process counts.
         """
         if domain.step_number < self._due:
             return
         self._due = domain.step_number + 1 + (domain.step_number - self._first) // 8
         self._looks += 1
-        local = course.reported
-        if local.n and local.stands and not domain.unsolved:
-            found = worst(local, SMALLEST * domain.step * float(np.linalg.norm(domain.loads.gravity_at(domain.time))))
+        if local is not None and not domain.unsolved:
+            found = worst(local, counted, SMALLEST * domain.step * float(np.linalg.norm(domain.loads.gravity_at(domain.time))), self._world)
             if found is not None:
                 self._found.append((*found, domain.time, domain.report.solver))
 
@@ -74,34 +99,68 @@ class HiddenErrors:
         )
 
 
-def worst(local: LocalDynamics, slow: float) -> Worst | None:
-    """Return the worst of the groups whose errors are hidden; None if there are none.
+def worst(local: LocalDynamics, counted: np.ndarray | slice, slow: float, world: Communicator) -> Worst | None:
+    """Return the worst of the groups whose errors are hidden; None if there are none, in processes other than the first, and if rows have changed in any process.
 
-    Groups are bodies that constraints couple through moving bodies.  Those whose constraints have free velocities below `slow` are left out, and
-    constraints that drive obstacles.
+    Groups whose constraints have free velocities below `slow` are left out, and constraints that drive obstacles.
     """
-    rows, n = local.rows, local.n
-    unmet, free, force = rows.residual[:n] ** 2, (rows.B[:, :n] ** 2).sum(axis=0), (rows.R[:, :n] ** 2).sum(axis=0)
-    most = LIGHT**2 * force.sum()
-    if not ((unmet > UNMET**2 * free) & (force < most)).any():  # a group with hidden errors has such a row
+    squares = squares_of(local, counted)
+    unmet, free, force = squares
+    wrong = unmet > UNMET**2 * free
+    changed, lightest, *largest = world.largest(np.array([not local.stands, -force[wrong].min(initial=np.inf), *largest_of(squares[2:])]))
+    total = summed(world.total(words(squares[2:], np.array(largest))), np.array(largest))[0]
+    most = LIGHT**2 * total
+    if changed or not -lightest < most:  # a group with hidden errors has such a row
         return None
-    from scipy.sparse import coo_array  # slow to import
-    from scipy.sparse.csgraph import connected_components
-
-    bodies, constraints = local.bodies, local.constraints
-    moving = np.append(bodies.view("kind") != BodyKind.OBSTACLE, False)  # -1: no body
-    sides = np.stack((constraints.master[rows.order[:n]], constraints.slave[rows.order[:n]]))
-    sides[~moving[sides]] = -1
-    one, other = sides[:, (sides >= 0).all(axis=0)]
-    _, group = connected_components(coo_array((np.ones(one.size), (one, other)), (bodies.n, bodies.n)), directed=False)
-    body = sides.max(axis=0)
-    counted = (body >= 0) & (rows.driving[:n] == 0)
-    of_row = group[body[counted]]
-    unmet, free, force, count = (np.bincount(of_row, values[counted]) for values in (unmet, free, force, np.ones(n)))
+    several = world.collected(groups_of(local, counted, squares))
+    if several is None:
+        return None
+    ids, group, (unmet, free, force, count) = joined(several)
     hidden = np.flatnonzero((unmet > UNMET**2 * free) & (force < most) & (free > slow**2 * count))
     if not hidden.size:
         return None
     residual = np.sqrt(unmet[hidden] / free[hidden])
     place = int(np.argmax(residual))
-    first = int(np.flatnonzero(group == hidden[place])[0])
-    return Worst(float(residual[place]), int(bodies.id[first]), hidden.size)
+    return Worst(float(residual[place]), int(ids[group == hidden[place]].min()), hidden.size)
+
+
+def squares_of(local: LocalDynamics, counted: np.ndarray | slice) -> np.ndarray:
+    """Return squares (3, n) of residuals, free velocities and reactions of the rows that this process counts."""
+    rows, n = local.rows, local.n
+    return np.array([rows.residual[:n][counted] ** 2, *((column[:, :n][:, counted] ** 2).sum(axis=0) for column in (rows.B, rows.R))])
+
+
+def groups_of(local: LocalDynamics, counted: np.ndarray | slice, squares: np.ndarray) -> Groups:
+    """Return the groups that the counted rows couple, with sums of these squares."""
+    from scipy.sparse import coo_array  # slow to import
+    from scipy.sparse.csgraph import connected_components
+
+    bodies, constraints, order = local.bodies, local.constraints, local.rows.order[: local.n][counted]
+    moving = np.append(bodies.view("kind") != BodyKind.OBSTACLE, False)  # -1: no body
+    sides = np.stack((constraints.master[order], constraints.slave[order]))
+    sides[~moving[sides]] = -1
+    one, other = sides[:, (sides >= 0).all(axis=0)]
+    _, group = connected_components(coo_array((np.ones(one.size), (one, other)), (moving.size, moving.size)), directed=False)
+    body = sides.max(axis=0)
+    judged = (body >= 0) & (local.rows.driving[: local.n][counted] == 0)
+    acted = np.unique(sides[sides >= 0])
+    numbers, group[acted] = np.unique(group[acted], return_inverse=True)
+    return Groups(bodies.id[acted], group[acted], sums_of(group[body[judged]], np.vstack((squares, np.ones(body.size)))[:, judged], numbers.size))
+
+
+def joined(several: list[Groups]) -> Groups:
+    """Join groups of several processes that have a body in common."""
+    from scipy.sparse import coo_array  # slow to import
+    from scipy.sparse.csgraph import connected_components
+
+    ids, body = np.unique(np.concatenate([groups.ids for groups in several]), return_inverse=True)
+    sums = np.concatenate([groups.sums for groups in several], axis=1)
+    first = np.cumsum([ids.size, *(groups.sums.shape[1] for groups in several)])
+    group = np.concatenate([start + groups.group for start, groups in zip(first, several)])
+    count, number = connected_components(coo_array((np.ones(body.size), (body, group)), (first[-1], first[-1])), directed=False)
+    return Groups(ids, number[: ids.size], sums_of(number[ids.size :], sums, count))
+
+
+def sums_of(group: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """Return sums (k, count) of values (k, n) over groups."""
+    return np.array([np.bincount(group, line, count) for line in values])

@@ -356,7 +356,8 @@ class Simulation:
                     self._write()
             course = self._course = self._course or self._course_of(solver, requests, end)
             balance = None if domain.spread else Balance(domain, self._world.size == 1)
-            hidden = HiddenErrors(domain, solver, self._world.size == 1)
+            hidden = HiddenErrors(domain, solver, self._world)
+            course.watch = partial(hidden.after_step, domain)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
@@ -370,7 +371,6 @@ class Simulation:
                     advance()
                     if balance is not None and domain.step_number >= balance.due:
                         balance.look(domain)
-                    hidden.after_step(domain, course)
                     if domain.unsolved:
                         unsolved.after_step(course.model, course.reported, course.worst)
                     if every_step or not domain.time < self._nothing_due_before or course.signal is not None or course.stop:
