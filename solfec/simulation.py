@@ -338,7 +338,7 @@ class Simulation:
         """Run the steps, and process due events after each."""
         domain = self.domain
         if self._world.size > 1:
-            self._meet_to_run(solver)
+            self._meet_to_run(solver, every_step)
         with Interruption() as interruption, self._course_dropped():
             running, end = True, domain.time + duration
             requests = Requests(lambda: interruption.signal, self._stop_exists)
@@ -428,7 +428,7 @@ class Simulation:
         finally:
             self._course = None
 
-    def _meet_to_run(self, solver) -> None:
+    def _meet_to_run(self, solver, every_step: bool) -> None:
         """Wait for the other processes at the beginning of a RUN; raise SolfecError if one does something else, or if the run cannot be divided."""
         refuse(solver)
         refuse_variant(self.domain, solver)
@@ -436,7 +436,7 @@ class Simulation:
             raise SolfecError("RUN: HYBRID_SOLVER cannot be used by several processes yet; run one process")
         if self._advance is not None:
             raise SolfecError("SolfecSimulation cannot be used by several processes yet; run one process")
-        place = f"RUN number {self._runs} of {self.outpath or 'a model in memory'}"
+        place = f"{'SOLFEC.steps, as ' if every_step else ''}RUN number {self._runs} of {self.outpath or 'a model in memory'}"
         for rank, other in enumerate(self._world.meet(place[: communicator.SAID])):
             if not place.startswith(other):
                 raise SolfecError(f"RUN: process {self._world.rank} is at {place}, and process {rank} is at {other}; all must call the same commands")

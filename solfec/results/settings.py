@@ -35,7 +35,7 @@ def fingerprint(domain, solver=None) -> tuple:
         gravity[component] = None, row
     return (
         gravity, loads.series.n, domain.epsilon, domain.extents is not None and tuple(domain.extents),
-        tuple(map(_plain, vars(domain.settings).values())), [callback.body for callback in loads.callbacks],
+        tuple(map(_plain, vars(domain.settings).values())), _loaded(loads),
         step_functions(domain), *_bytes(loads.table, LOAD_COLUMNS),
         *(column for table in (loads.pressures.table, loads.pressures.nodes) for column in _bytes(table, table.COLUMNS)),
         [tuple(vars(material).values()) for material in domain.bulk_materials],
@@ -43,6 +43,12 @@ def fingerprint(domain, solver=None) -> tuple:
         list(solver_settings(solver).values()), domain.step_kept, domain.exact_supports, domain.joint_impacts,
         domain.joint_correction, domain.sleeping.setting, domain.cracks.version, domain.touched, tuple(domain.joints.labels.items()),
     )  # fmt: skip
+
+
+def _loaded(loads) -> list[list[int]]:
+    """Return the identifiers of the bodies under loads: a body that replaces another one may have its row."""
+    rows = loads.table.view("body"), loads.pressures.table.view("body"), np.array([callback.body for callback in loads.callbacks], int)
+    return [loads.bodies.id[listed].tolist() for listed in rows]
 
 
 def _bytes(table, names) -> list[bytes]:

@@ -315,6 +315,13 @@ def test_a_loop_over_steps_that_one_process_leaves_is_told(tmp_path):
     run_serially(tmp_path, HEAP + "assert DURATION (solfec) [1] >= 0.01")
 
 
+def test_a_loop_over_steps_beside_a_run_is_told(tmp_path):
+    """The two exchange different messages after each step, and would wait for ever."""
+    both = "if RANK ():\n  for time in solfec.steps (solver, 0.02): pass\nelse: RUN (solfec, solver, 0.02)\n"
+    _, errors = run(2, tmp_path, HEAP + both, status=1)
+    assert "process 1 is at SOLFEC.steps, as RUN number 1 of out/heap" in errors or "process 0 is at RUN number 1 of out/heap" in errors
+
+
 DIFFERENT = {
     "friction": "SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.3 + 0.1 * RANK ())",
     "gravity": "GRAVITY (solfec, (0, 0, -9.81 - RANK ()))",
@@ -430,6 +437,26 @@ def test_bodies_that_become_another_kind_write_what_one_process_writes(count, tm
     run_serially(directories[0], HEAP + SWITCHED + RUN)
     run(count, directories[1], HEAP + SWITCHED + RUN)
     assert differences(*map(frames_of, directories)) == []
+
+
+PUSHED = """
+solfec = SOLFEC ('DYNAMIC', 1E-3, 'out/pushed')
+solfec.verbose = 'OFF'
+cube = BODY (solfec, 'RIGID', BOX ((0, 0, 0), (1, 1, 1)), BULK_MATERIAL (solfec, young = 1E7, density = 1000))
+FORCE (cube, 'SPATIAL', (0, 0, 0), (1, 0, 0), 1000.0)
+def switch ():
+  if abs (solfec.time - 0.01) < 1E-6: BODY_SWITCH (solfec.bodies[0], 'PSEUDO_RIGID')
+CALLBACK (solfec, 0.005, (), switch)
+OUTPUT (solfec, 0.004)
+RUN (solfec, GAUSS_SEIDEL_SOLVER (1E-4, 10), float (NON_SOLFEC_ARGV () [0]))
+if RANK () == 0: print (round (VELOCITY (solfec.bodies[0], solfec.bodies[0].center) [0], 5))
+"""
+
+
+def test_a_switched_body_keeps_its_force_in_a_run_that_is_continued(tmp_path):
+    """It has the place of the old body among all bodies; a cube of a ton gets 1 m/s in a second."""
+    assert run(2, tmp_path, PUSHED, arguments=[0.03])[0] == "0.03\n"
+    assert run(1, tmp_path, PUSHED, "-c", arguments=[0.1])[0] == "0.1\n"
 
 
 def wait_for(condition, process):
