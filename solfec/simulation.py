@@ -400,7 +400,7 @@ class Simulation:
                     if interruption.closed:  # the others tell
                         return
                     raise SolfecError(f"SOLFEC.steps: another process has left the loop over steps at time {domain.time:g}; all must leave it in the same step")
-                if every_step and running:
+                if every_step:
                     course.take()
             if written != domain.step_number:
                 self._write()
@@ -552,7 +552,7 @@ class Simulation:
         if self._course is not None:
             self._course.show()
         goes_on = communicator.goes_on(self._world, self._callback[1])
-        if self._course is not None and goes_on:
+        if self._course is not None:
             self._course.take()
         return goes_on
 

@@ -322,6 +322,20 @@ def test_a_loop_over_steps_beside_a_run_is_told(tmp_path):
     assert "process 1 is at SOLFEC.steps, as RUN number 1 of out/heap" in errors or "process 0 is at RUN number 1 of out/heap" in errors
 
 
+LAST = {
+    "callback": "def last ():\n  change ()\n  return 0\nCALLBACK (solfec, 0.01, (), last)\nRUN (solfec, solver, 0.02)\n",
+    "loop": "for time in solfec.steps (solver, 0.02):\n  change ()\n  break\n",
+}
+
+
+@pytest.mark.parametrize("way", LAST)
+def test_changes_of_the_model_just_before_a_run_is_ended_stay(way, tmp_path):
+    """States that parts had before must not come back."""
+    change = "def change ():\n  ball.velo = [0, 0, 0, 7, 0, 0]\n  DELETE (solfec, solfec.bodies[1])\n"
+    end = "print (solfec.nbod, ball.velo[3])\n"
+    assert run(2, tmp_path, HEAP + change + LAST[way] + end)[0].split("\n")[:2] == run(1, tmp_path, HEAP + change + LAST[way] + end, "-w", "-y")[0].split("\n")[:1] * 2
+
+
 DIFFERENT = {
     "friction": "SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.3 + 0.1 * RANK ())",
     "gravity": "GRAVITY (solfec, (0, 0, -9.81 - RANK ()))",
