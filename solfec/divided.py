@@ -23,6 +23,7 @@ from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
 from .motion_hooks import Hooks
 from .parallel.gathered_solver import GatheredSolver, IslandSolver
+from .parallel.kept_rows import KeptRows
 from .parallel.part import VALID, Part, is_implicit, least_reach, speeds
 from .parallel.part_newton import PartNewton
 from .parallel.part_sweeps import PartPenalty, PartSweeps
@@ -210,7 +211,7 @@ class Divided:
         """Return a copy of the whole model without functions of the user, who may count on it that there is one of each."""
         whole, callbacks = self.whole, BodyCallbacks()
         loads, functions = whole.loads, whole.constraints.functions
-        others = {id(whole.hooks): Hooks(), id(loads.callbacks): callbacks, id(loads.sources): [callbacks], id(loads.of_step): []}
+        others = {id(whole.hooks): Hooks(), id(loads.callbacks): callbacks, id(loads.sources): [callbacks], id(loads.of_step): [], id(whole.kept_rows): None}
         return copy.deepcopy(whole, {**others, id(functions): functions})
 
     def _reach(self, boxes: np.ndarray, speed: np.ndarray) -> float:
@@ -444,6 +445,14 @@ class Divided:
         if self.world.size > 1:
             take_states(self.whole, self.world.gathered(state_of(self.part)))
             self.whole.states.update_shapes()
+            self._keep_rows()
+
+    def _keep_rows(self) -> None:
+        """Keep the rows of the last step for LOCDYN_DUMP and FCLIB_EXPORT, unless parts have been made anew since."""
+        local = self.part.model.local_dynamics
+        fallen, coupled = self.world.largest(np.array([float(not local.stands), float(local.coupled)])) > 0.0
+        if not fallen:
+            self.whole.kept_rows = KeptRows.of(self.part, self._solver.counted, self._solver.held, bool(coupled))
 
     def take(self) -> None:
         """Take over what functions of the user have changed in the whole model, the same in all processes."""

@@ -6,6 +6,7 @@ Every phase of a step (`time_step`) works on whole arrays; no Python code here l
 from __future__ import annotations
 
 import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,6 +42,9 @@ from .solvers.report import SolverReport
 from .solvers.supports import Left
 from .step_guard import BROKEN_OFF, PREPARING, READY, WITHIN, StepGuard
 from .time_step import TimeStep
+
+if TYPE_CHECKING:
+    from .parallel.kept_rows import KeptRows
 
 
 class Domain:
@@ -100,6 +104,7 @@ class Domain:
         self.manifold_contacts = False  # whether contact options default to 'MANIFOLD'
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()
+        self.kept_rows: KeptRows | None = None  # of the part that this process has of the last step, if several have parts
         self.report: SolverReport | None = None
         self.cracks = Cracks()
         self.lives = Lives()

@@ -7,8 +7,9 @@ from typing import Literal
 
 from ..errors import SolfecError
 from ..lives import Cause, Event
-from ..parallel import communicator
+from ..parallel import communicator, kept_rows
 from ..solvers import dump, fclib
+from ..solvers.local_dynamics import LocalDynamics
 from ..step_guard import BROKEN_OFF
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
@@ -20,7 +21,7 @@ from .hints import Switch, Vector
 from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
 from .mechanisms import JOINT
 from .model import SOLFEC
-from .written import writes, writing
+from .written import writing
 
 
 @command("IMBALANCE_TOLERANCE")
@@ -335,7 +336,6 @@ def CONTACT_OPTIONS(
 
 
 @command("LOCDYN_DUMP")
-@writes
 def LOCDYN_DUMP(solfec: SOLFEC, path: str) -> None:
     """Write the local dynamics of the last step to a text file (docs/language-running.md, LOCDYN_DUMP); `solfec compare A B` compares two.
 
@@ -345,13 +345,13 @@ def LOCDYN_DUMP(solfec: SOLFEC, path: str) -> None:
     path : str
         File path.
     """
-    local = _last_step(solfec)
-    with writing(checks.path(path, "path")) as path:
-        dump.dump(local, path)
+    path = checks.path(path, "path")
+    if (local := _last_step(solfec, "LOCDYN_DUMP", path)) is not None:
+        with writing(path):
+            dump.dump(local, path)
 
 
 @command("FCLIB_EXPORT")
-@writes
 def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
     """Write the contact problem of the last step to a file in the FCLIB format.  Not in Solfec-1.0.
 
@@ -361,16 +361,35 @@ def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
     path : str
         File path, which usually ends in .hdf5.
     """
-    simulation = simulation_of(solfec)
-    local = _last_step(solfec)
-    with writing(checks.path(path, "path")) as path:
-        name = os.path.basename(simulation.outpath or "model")
-        fclib.write_step(path, local, f"{name}, time {simulation.domain.time:g}")
+    path, simulation = checks.path(path, "path"), simulation_of(solfec)
+    if (local := _last_step(solfec, "FCLIB_EXPORT", path)) is not None:
+        with writing(path):
+            name = os.path.basename(simulation.outpath or "model")
+            fclib.write_step(path, local, f"{name}, time {simulation.domain.time:g}")
 
 
-def _last_step(solfec):
-    """Return the local dynamics of the last step, or of the present step in a solver's callback."""
-    domain = simulation_of(solfec).domain
-    if not (domain.local_dynamics.stands and domain.guard.standing != BROKEN_OFF):
+def _last_step(solfec: SOLFEC, command: str, path: str) -> LocalDynamics | None:
+    """Return the local dynamics of the last step, or of the present step in a solver's callback, for a command that writes them.
+
+    None in `solfec check`, and in all processes but the first, which gets the rows of all.
+    """
+    domain, world = simulation_of(solfec).domain, communicator.world()
+    if session.current().checked is not None:
+        return None
+    if world.size == 1:
+        local = domain.local_dynamics if domain.local_dynamics.stands and domain.guard.standing != BROKEN_OFF else None
+    else:
+        if domain.spread:
+            raise SolfecError(f"{command}: no process can have all constraints of a model with SOLFEC.spread = 'ON'; run it without, or in one process")
+        _meet(world, command, f"{command} ('{path}')"[: communicator.SAID])
+        local = kept_rows.together(domain.kept_rows, domain, world)
+    if local is None and world.rank == 0:
         raise BadValue("there is no step of this run whose local dynamics still stand: call it after RUN or from a CALLBACK")
-    return domain.local_dynamics
+    return local
+
+
+def _meet(world: communicator.Communicator, command: str, place: str) -> None:
+    """Wait for the other processes; raise SolfecError if one is at another place."""
+    for rank, other in enumerate(world.meet(place)):
+        if not place.startswith(other):
+            raise SolfecError(f"{command}: process {world.rank} is at {place}, and process {rank} is at {other}; all must call the same commands")

@@ -162,7 +162,7 @@ class GatheredRows(LocalDynamics):
         where = np.argsort(np.concatenate([place[:count] for place, count in zip(places, counts)]))  # of the row at each place
         self.n = where.size
         self.rows.reserve(self.n + 1)
-        for name in COLUMNS:
+        for name in several[0].rows:
             getattr(self.rows, name)[..., : self.n] = np.concatenate([packed.rows[name] for packed in several], axis=-1)[..., where]
         contact = np.concatenate([np.append(place, -1)[packed.contact] for place, packed in zip(places, several)])[where]
         contact[np.concatenate([packed.contact for packed in several])[where] < 0] = -1
@@ -220,8 +220,8 @@ class GatheredRows(LocalDynamics):
         self.rows.order[:n] = order
         constraints.reserve(n - rolling)
         constraints.n, constraints.user_count = n - rolling, users
-        for name in CONSTRAINT_COLUMNS:
-            getattr(constraints, name)[order] = np.concatenate([packed.constraints[name] for packed in several])[where]
+        for name in several[0].constraints:
+            getattr(constraints, name)[..., order] = np.concatenate([packed.constraints[name] for packed in several], axis=-1)[..., where]
         born = int((keys[2, :contacts] == 0).sum())  # they are the first rows
         constraints.id[users : users + born] = several[0].first_identifier + np.arange(born)
         sides = np.concatenate([packed.sides for packed in several], axis=1)[:, where]

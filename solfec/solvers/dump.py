@@ -42,6 +42,8 @@ def compare(one: str, two: str, tolerance: float = 2e-6) -> list[str]:
     scale = np.full((2, len(FIELDS)), 1e-300)
     for (_, place), words in first.items():
         scale[int(place > 0)] = np.maximum(scale[int(place > 0)], [np.abs(v).max(initial=0.0) for v in _fields(words)])
+    speeds = [list(FIELDS).index(name) for name in ("B", "V", "U")]
+    scale[:, speeds] = scale[:, speeds].max(axis=1, keepdims=True)  # of bodies at rest U is what round-off leaves of B
     found = []
     for (number, place), left in first.items():
         right = second[number, place]

@@ -523,6 +523,56 @@ def test_processes_that_wait_long_for_one_say_so(tmp_path, monkeypatch, place):
     assert set(re.findall("process ([0-9]) has waited for others", errors)) == {"0", "2"}  # two of them may stand in one line
 
 
+DUMPS = """
+calls = []
+def call ():
+  calls.append (solfec.time)
+  if len (calls) == 5: LOCDYN_DUMP (solfec, 'called')
+CALLBACK (solfec, 0.004, (), call)
+RUN (solfec, solver, 0.024)
+LOCDYN_DUMP (solfec, 'dump')
+"""
+IMPLICIT = """
+for k in range (3):
+  soft = BODY (solfec, 'PSEUDO_RIGID', HULL ([(x + 0.3 * k, y, z) for x in (2, 2.2) for y in (0, 0.2) for z in (-0.01, 0.2)], 2, 2), bulk)
+  soft.scheme = 'DEF_LIM'
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "fclib"),
+    [(SCENE % "jointed.mechanisms", False), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((HEAP + IMPLICIT + "solver = AUTO_SOLVER ()\n", True), (SCENE % "deformable.bricks", False)))],
+)  # fmt: skip
+def test_local_dynamics_are_dumped_as_by_one_process(script, fclib, tmp_path):
+    """What LOCDYN_DUMP is for: to compare them between numbers of processes."""
+    from solfec.solvers.dump import compare
+
+    script += DUMPS + ("FCLIB_EXPORT (solfec, 'problem.hdf5')\n" if fclib else "")
+    directories = [tmp_path / name for name in ("one", "two", "three")]
+    for directory in directories:
+        directory.mkdir()
+    run_serially(directories[0], script)
+    for count, directory in enumerate(directories[1:], 2):
+        run(count, directory, script)
+        for name in ("called", "dump"):
+            assert len((directory / name).read_text().splitlines()) > 5
+            assert compare(directories[0] / name, directory / name) == []
+        assert (directory / "problem.hdf5").exists() == fclib
+
+
+@pytest.mark.slow
+def test_a_dump_by_one_of_several_processes_and_without_a_step_is_told(tmp_path):
+    _, errors = run(2, tmp_path, HEAP + RUN + "if RANK () == 0: LOCDYN_DUMP (solfec, 'dump')\nBARRIER ()\n", status=1)
+    assert "process 0 is at LOCDYN_DUMP ('dump')" in errors and "all must call the same commands" in errors
+    _, errors = run(2, tmp_path, HEAP + "LOCDYN_DUMP (solfec, 'dump')\n", status=1)
+    assert "LOCDYN_DUMP: there is no step of this run whose local dynamics still stand" in errors
+    _, errors = run(2, tmp_path, HEAP + RUN + "DELETE (solfec, ball)\nDELETE (solfec, solfec.bodies [-1])\nLOCDYN_DUMP (solfec, 'dump')\n", "-w", "-y", status=1)
+    assert "LOCDYN_DUMP: there is no step of this run whose local dynamics still stand" in errors
+    spread = HEAP.replace("SURFACE_MATERIAL", "solfec.spread = 'ON'\nSURFACE_MATERIAL", 1)
+    _, errors = run(2, tmp_path, spread + RUN + "LOCDYN_DUMP (solfec, 'dump')\n", "-w", "-y", status=1)
+    assert "LOCDYN_DUMP: no process can have all constraints of a model with SOLFEC.spread = 'ON'" in errors
+
+
 @pytest.mark.slow
 def test_more_processes_than_bodies(tmp_path):
     few = HEAP.replace("range (2)", "range (1)").replace("range (3)", "range (1)")
