@@ -143,6 +143,7 @@ class Application:
 
     def obey(self, line: str) -> None:
         """Do a command of a script, in which a missing argument is an error."""
+        self.view.keep_up()
         try:
             self.do(line)
         except MissingArgument as missing:
@@ -153,6 +154,7 @@ class Application:
         for number, view in enumerate(self.views):
             if view.source.simulation is simulation:
                 self.number = number
+                view.keep_up()
                 if identifiers is None:
                     view.set_opacity(None, 1.0)
                     view.fit(self.size[0] / self.size[1], near=True)

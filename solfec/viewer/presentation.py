@@ -94,7 +94,7 @@ class Presentation:
     def refresh(self) -> None:
         """Upload the present state."""
         domain, renderer = self.domain, self.renderer
-        if self.topology is None or self.topology.version != domain.geometry.version or self._known is not domain:
+        if not self._knows_bodies():
             self.topology, self._known = arrays.Topology(domain), domain
             renderer.set_topology(self.topology)
             renderer.set_references(*arrays.references(domain, self.topology))
@@ -110,6 +110,15 @@ class Presentation:
         self._upload_looks()
         self._follow()
         self.draw_lines()
+
+    def _knows_bodies(self) -> bool:
+        """Whether no body has come or gone since the last refresh."""
+        return self.topology is not None and self.topology.version == self.domain.geometry.version and self._known is self.domain
+
+    def keep_up(self) -> None:
+        """Refresh if bodies have come or gone, as they do where a script seeks another frame: looks are those of rows of bodies."""
+        if not self._knows_bodies():
+            self.refresh()
 
     def _upload_looks(self) -> None:
         """Upload colours and opacities; 2 is added to the red of bodies that are highlighted."""

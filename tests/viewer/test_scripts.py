@@ -129,6 +129,29 @@ def test_frames_that_scripts_load_are_shown(window, tmp_path, monkeypatch):
     assert times[0] == pytest.approx(0.01) and times[1] == 0.0 and times[2][0] == 2
 
 
+def test_scripts_hide_the_bodies_of_the_frame_they_seek(window, tmp_path, monkeypatch):
+    """Some of which the frame before lacks: they were shown, or others hidden."""
+    from solfec.viewer.application import Application
+    from solfec.viewer.sources import Stored
+
+    monkeypatch.chdir(tmp_path)
+    Path("gone.py").write_text(
+        "s = SOLFEC('DYNAMIC', 0.01, 'out/gone')\ns.verbose = 'OFF'\nm = BULK_MATERIAL(s)\n"
+        "balls = [BODY(s, 'RIGID', SPHERE((3 * k, 0, 0), 1, 1, 1), m, label='b%d' % k) for k in range(4)]\n"
+        "def call():\n    if s.time > 0.03 and s.nbod == 4: DELETE(s, balls[0])\nCALLBACK(s, 0.01, (), call)\nRUN(s, PENALTY_SOLVER(), 0.06)\n"
+    )
+    assert cli.main(["gone.py"]) == 0
+    Path("s.py").write_text("SEEK(solfec, 0.01)\nRENDER(solfec, BYLABEL(solfec, 'BODY', 'b3'))\n")
+    Path("t.py").write_text("SEEK(solfec, 0.06)\nVIEW('show all')\nSEEK(solfec, 0.01)\nVIEW('hide 1')\n")
+    app = Application([Stored("out/gone")], (160, 120))
+    app.do("frame -1")
+    app.do("run python script s")
+    assert app.visible().tolist() == [4]
+    app.do("run python script t")
+    assert sorted(app.visible().tolist()) == [2, 3, 4]
+    app.close()
+
+
 def state_of(app):
     from solfec.viewer.states import capture
 
