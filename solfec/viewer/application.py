@@ -68,7 +68,7 @@ class Application:
         self.cuts_shown = self.console_shown = False
         self.picked, self.histories, self.camera_keys, self.until = picking.Picked(), [], [], np.inf
         self.recorder, self.clipboard, self.font_size = None, "", 15.0
-        self.selections: list[np.ndarray] = []
+        self.selections: list[dict[int, float]] = []
         self.speed, self.skip, self._clock, self.keeping_pace = 1.0, 1, (0.0, 0.0), False
         self._looked = time.monotonic()
         self.undo, self.names, self.console = Undo(), None, ""
@@ -396,7 +396,7 @@ class Application:
 
     def select(self, identifiers) -> None:
         """Show only these bodies, until `previous selection`."""
-        self.selections.append(self.view.looks[:, 3].copy())
+        self.selections.append(self.view.opacities())
         kept = np.zeros(len(self.view.looks), bool)
         kept[self.view.rows(identifiers)] = True
         self.view.looks[~kept, 3] = 0.0

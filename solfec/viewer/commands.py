@@ -58,9 +58,7 @@ def _switch(name: str, menu: str, key: str, member: str, help: str) -> None:
 def _previous_selection(app):
     """Show what was shown before the last selection."""
     if app.selections:
-        opacity = app.selections.pop()
-        if len(opacity) == len(app.view.looks):
-            app.view.looks[:, 3] = opacity
+        app.view.put_opacities(app.selections.pop())
         app.view.refresh()
         app.view.fit(app.size[0] / app.size[1])
 

@@ -114,6 +114,7 @@ class _Scene:
         self.view, self.origin = view, view.topology.origin.copy()
         self.known: dict[int, int] = {}  # numbers of bodies by identifier
         self.looks: list = []
+        self.names: list[str] = []
         self.points, self.body, self.triangles, self.edges = [], [], [], []
         self.category: list = []
         self.words: dict[int, str] = {}  # of categories, by the numbers that the page has for them
@@ -148,6 +149,7 @@ class _Scene:
         for row in new.tolist():
             self.known[int(ids[row])] = len(self.known)
             self.looks.append(view.looks[row].tolist())
+            self.names.append(self._label(int(ids[row])))
         rigid = bodies.view("kind") <= BodyKind.RIGID
         taken = np.flatnonzero(np.isin(owner, new))
         number = np.full(geometry.vertices.n, -1)
@@ -334,7 +336,7 @@ class _Scene:
             "body": _coded(np.concatenate([np.zeros(0), *self.body]), "<u4"), "category": _coded(np.concatenate([np.zeros(0), *self.category]), "<i2"),
             "triangles": _coded(np.concatenate([nothing, *self.triangles]), "<u4"), "edges": _coded(np.concatenate([np.zeros((0, 2)), *self.edges]), "<u4"),
             "soft": _coded(np.flatnonzero(soft), "<u4"), "looks": _coded(np.array(self.looks).reshape(-1, 4), "<f4"),
-            "labels": [self._label(body) for body in self.known], "valued": widest > 0 and view.result not in fields.KINDS,
+            "labels": self.names, "valued": widest > 0 and view.result not in fields.KINDS,
             "frames": [
                 {"time": frame["time"], "pose": _coded(frame["pose"], "<f4"), "moved": _coded(frame["moved"], "<f4"), "arrows": _coded(frame["arrows"], "<f4"),
                  "values": _coded(frame["values"], "u1") if "values" in frame else "", "kinds": _coded(frame["kinds"], "<i2")}

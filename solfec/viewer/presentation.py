@@ -84,6 +84,7 @@ class Presentation:
         self.planes: list[cuts.Plane] = []
         self._cells = None
         self.topology, self.looks, self._body_ids = None, np.zeros((0, 4), np.float32), None
+        self._opacities: dict[int, float] = {}  # of bodies that are not opaque, as last noted
         self.refresh()
 
     @property
@@ -181,14 +182,33 @@ class Presentation:
         return arrays.framed(bodies.view("extents")[:, seen], fixed, boxes[:, moved])
 
     def _carry_looks(self) -> None:
-        """Move looks with their bodies after rows have changed."""
-        ids, before, old = self.domain.bodies.view("id").copy(), self._body_ids, self.looks
+        """Move looks with their bodies after rows have changed; bodies that a frame lacks get theirs back when they come again."""
+        self._note_opacities()
+        self._body_ids = self.domain.bodies.view("id").copy()
         self.looks = arrays.looks(self.domain)
-        if before is not None and len(before):
-            place = np.clip(np.searchsorted(before, ids), 0, len(before) - 1)
-            same = before[place] == ids
-            self.looks[same, 3] = old[place[same], 3]
-        self._body_ids = ids
+        self.put_opacities(self._opacities)
+
+    def _note_opacities(self) -> None:
+        """Note the opacities of the bodies of the last refresh that are not opaque."""
+        if self._body_ids is None:
+            return
+        gone = self._opacities.keys() - set(self._body_ids.tolist())
+        other = self.looks[:, 3] != 1.0
+        seen = zip(self._body_ids[other].tolist(), self.looks[other, 3].tolist())
+        self._opacities = {body: self._opacities[body] for body in gone} | dict(seen)
+
+    def opacities(self) -> dict[int, float]:
+        """Return the opacities of bodies that are not opaque, also of those that this frame lacks."""
+        self._note_opacities()
+        return dict(self._opacities)
+
+    def put_opacities(self, opacities: dict[int, float]) -> None:
+        """Set opacities by identifiers of bodies; all others become opaque."""
+        self._opacities = dict(opacities)
+        known = np.array(sorted(opacities), np.int64)
+        self.looks[:, 3] = 1.0
+        here = np.flatnonzero(np.isin(self._body_ids, known))
+        self.looks[here, 3] = [opacities[body] for body in self._body_ids[here].tolist()]
 
     # -- results --------------------------------------------------------------------------------------------
 
@@ -407,6 +427,8 @@ class Presentation:
     def set_opacity(self, identifiers, opacity: float) -> None:
         """Set the opacity of bodies: 1 opaque, less transparent, 0 hidden, -1 only edges; without identifiers of all bodies."""
         which = slice(None) if identifiers is None else self.rows(identifiers)
+        if identifiers is None:
+            self._opacities = {}
         self.looks[which, 3] = opacity
         self.refresh()
 

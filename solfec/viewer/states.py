@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
-
 from ..errors import SolfecError
 from .cuts import Plane
 
@@ -18,14 +16,12 @@ KEPT = 200  # steps that can be undone
 def capture(app) -> dict:
     """Return the state of the displayed model."""
     view = app.view
-    opacity = view.looks[:, 3]
-    odd = np.flatnonzero(opacity != 1.0)
     return {
         "domain": app.number, "frame": int(view.source.frame), "camera": json.loads(view.camera.to_json()),
         "range": view.fixed_range, "planes": [[plane.words(), plane.referential] for plane in view.planes], "legend": app.legend_shown,
         "in_space": sorted(view.shown_in_space), "rough": sorted(view.rough), "followed": view.followed, "riding": view.riding,
         "highlighted": sorted(view.highlighted),
-        "opacity": dict(zip(view.domain.bodies.view("id")[odd].astype(str).tolist(), opacity[odd].astype(float).round(6).tolist())),
+        "opacity": {str(body): round(value, 6) for body, value in sorted(view.opacities().items())},
     } | {key: getattr(view, key) for key in (*LOOKS, *RANGES)} | {key: getattr(view.renderer, key) for key in SWITCHES}  # fmt: skip
 
 
@@ -67,9 +63,8 @@ def restore(app, state: dict) -> None:
     view.shown_in_space, view.rough, view.followed, view.riding = in_space, rough, followed, riding
     for key, value in ranges.items():
         setattr(view, key, value)
-    view.looks[:, 3] = 1.0
-    for identifier, value in opacity.items():
-        view.looks[view.rows([identifier]), 3] = value
+    view.keep_up()
+    view.put_opacities(opacity)
     view.show(result)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -150,6 +152,42 @@ def test_scripts_hide_the_bodies_of_the_frame_they_seek(window, tmp_path, monkey
     app.do("run python script t")
     assert sorted(app.visible().tolist()) == [2, 3, 4]
     app.close()
+
+
+def test_bodies_stay_hidden_while_frames_lack_them(window, tmp_path, monkeypatch):
+    """Films ignored --hide for bodies that are born during the run, since their first frame lacks them; selections mixed up bodies."""
+    from solfec.viewer.application import Application
+    from solfec.viewer.sources import Stored
+
+    monkeypatch.chdir(tmp_path)
+    Path("born.py").write_text(
+        "s = SOLFEC('DYNAMIC', 0.01, 'out/born')\ns.verbose = 'OFF'\nm = BULK_MATERIAL(s)\n"
+        "balls = [BODY(s, 'RIGID', SPHERE((3 * k, 0, 0), 1, 1, 1), m, label='b%d' % k) for k in range(3)]\ncount = []\n"
+        "def call():\n    count.append(1)\n    if len(count) == 3: BODY(s, 'RIGID', SPHERE((9, 0, 0), 1, 1, 1), m, label='late')\n"
+        "    if len(count) == 4: DELETE(s, balls[0])\nCALLBACK(s, 0.01, (), call)\nRUN(s, PENALTY_SOLVER(), 0.06)\n"
+    )
+    assert cli.main(["born.py"]) == 0
+    app = Application([Stored("out/born")], (160, 120))
+    app.do("frame -1")
+    app.do("hide late")
+    for frame in (0, -1):
+        app.do(f"frame {frame}")
+    assert sorted(app.visible().tolist()) == [2, 3]
+    app.do("save state look")
+    app.do("python RENDER(solfec, BYLABEL(solfec, 'BODY', 'late'))")
+    app.do("frame 0")
+    app.do("previous selection")
+    assert sorted(app.visible().tolist()) == [1, 2, 3]
+    app.do("frame -1")
+    assert sorted(app.visible().tolist()) == [2, 3]
+    app.do("show all")
+    app.do("frame 0")
+    app.do("load state look")
+    assert app.source.frame > 0 and sorted(app.visible().tolist()) == [2, 3]
+    app.close()
+    assert cli.main(["view", "out/born", "--html", "page.html", "--hide", "late"]) == 0
+    labels = re.search(r'"labels": (\[.*?\])', Path("page.html").read_text())[1]  # also of bodies that are gone at the end
+    assert sorted(json.loads(labels)) == ["body 1 (b0)", "body 2 (b1)", "body 3 (b2)"]
 
 
 def state_of(app):
