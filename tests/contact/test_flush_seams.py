@@ -37,12 +37,13 @@ def block(thickness, length=0.1):
     return [(x, y, z) for z in (0, thickness) for x in (0, length) for y in (-0.03, 0.03)]
 
 
-@pytest.mark.parametrize("kind", ["RIGID", "PSEUDO_RIGID"])
-@pytest.mark.parametrize(("thickness", "speed", "step"), [(0.1, 1.5, 4e-3), (7e-3, 1.3, 4e-3), (1e-4, 1.0, 3e-3), (2e-6, 0.5, 2e-3), (0.02, 3.0, 2e-3)])
+BLOCKS = [(0.1, 1.5, 4e-3), (7e-3, 1.3, 4e-3), (0.02, 3.0, 2e-3)]
+FOILS = [(1e-4, 1.0, 3e-3), (2e-6, 0.5, 2e-3)]  # rigid ones alone: of this material they vibrate faster than steps
+
+
+@pytest.mark.parametrize(("thickness", "speed", "step", "kind"), [(*one, kind) for kind in ("RIGID", "PSEUDO_RIGID") for one in BLOCKS + FOILS * (kind == "RIGID")])
 def test_a_block_or_a_foil_that_falls_by_more_than_a_sliver_in_a_step_passes_seams(thickness, speed, step, kind):
     """It falls by g h^2 on its predicted way to the next tile, which the tile under it prevents."""
-    if kind == "PSEUDO_RIGID" and thickness < 1e-3:
-        pytest.skip("a foil of that material vibrates faster than the step")
     velocity, sunk = slide(block(thickness), speed, step, 0.25 / speed, kind=kind)
     assert velocity[0] == pytest.approx(speed, rel=1e-6 if kind == "RIGID" else 1e-2)
     assert abs(sunk) < 1e-8 + (1e-4 if kind == "PSEUDO_RIGID" else 0.0)
