@@ -177,7 +177,7 @@ class Divided:
             return
         refuse(self.solver)
         if world.size > 1:
-            refuse_variant(whole, self.solver)
+            self._tell_of_full_sweeps()
         whole.settle()
         self._next_id = whole.constraints.next_id
         if whole.joint_correction and whole.constraints.user_count:
@@ -213,6 +213,20 @@ class Divided:
         loads, functions = whole.loads, whole.constraints.functions
         others = {id(whole.hooks): Hooks(), id(loads.callbacks): callbacks, id(loads.sources): [callbacks], id(loads.of_step): [], id(whole.kept_rows): None}
         return copy.deepcopy(whole, {**others, id(functions): functions})
+
+    def _tell_of_full_sweeps(self) -> None:
+        """Warn once that sweeps are those of 'FULL', whatever the variant, where one process makes all of them."""
+        solver = self.solver
+        if not isinstance(solver, GaussSeidelSolver) or (solver.variant, solver.innerloops) == ("FULL", 1):
+            return
+        reason = ""
+        if is_solved_together(self.whole):
+            reason = "of a QUASI_STATIC analysis, or of a model with bodies of scheme 'DEF_LIM' or in a reduced base"
+        elif not sweeps_by_colours(solver):
+            reason = "with 'anderson', 'islands' or colouring = 'OFF'"
+        if reason and reason not in self._told:
+            self._told.add(reason)
+            solver.notify(f"GAUSS_SEIDEL_SOLVER: process 0 makes all sweeps {reason}: as with variant = 'FULL' and innerloops = 1")
 
     def _reach(self, boxes: np.ndarray, speed: np.ndarray) -> float:
         """Return the reach of parts for moving bodies of boxes (6, n) and speeds (n,)."""
@@ -481,22 +495,6 @@ def refuse(solver) -> None:
     if not isinstance(solver, SHARED):
         known = "GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER, AUTO_SOLVER and PENALTY_SOLVER"
         raise SolfecError(f"RUN: several processes support {known} so far, not {solver.command}; run one process")
-
-
-def refuse_variant(whole, solver) -> None:
-    """Raise SolfecError if sweeps differ from 'FULL' ones, and one process makes all of them."""
-    if not isinstance(solver, GaussSeidelSolver) or (solver.variant, solver.innerloops) == ("FULL", 1):
-        return
-    reason = ""
-    if is_solved_together(whole):
-        reason = "of a QUASI_STATIC analysis, or of a model with bodies of scheme 'DEF_LIM' or in a reduced base"
-    elif not sweeps_by_colours(solver):
-        reason = "with 'anderson', 'islands' or colouring = 'OFF'"
-    if reason:
-        raise SolfecError(
-            f"RUN: GAUSS_SEIDEL_SOLVER has variant = {solver.variant!r} and innerloops = {solver.innerloops}, but process 0 makes all sweeps {reason}; "
-            "leave variant = 'FULL' and innerloops = 1"
-        )
 
 
 def sweeps_by_colours(solver) -> bool:

@@ -22,7 +22,7 @@ from . import end_notes, kernel_level, results
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
 from .course import Course
-from .divided import Divided, Requests, is_divisible, refuse, refuse_variant, sweeps_by_colours
+from .divided import Divided, Requests, is_divisible, refuse, sweeps_by_colours
 from .domain import Domain
 from .errors import SolfecError
 from .hidden_errors import HiddenErrors
@@ -431,7 +431,6 @@ class Simulation:
     def _meet_to_run(self, solver, every_step: bool) -> None:
         """Wait for the other processes at the beginning of a RUN; raise SolfecError if one does something else, or if the run cannot be divided."""
         refuse(solver)
-        refuse_variant(self.domain, solver)
         if self.companion is not None:
             raise SolfecError("RUN: HYBRID_SOLVER cannot be used by several processes yet; run one process")
         if self._advance is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from . import body_packing, end_notes, kept_memory, lost_bodies
 from .body_rows import BodyRows
 from .contact.swallowed import Swallowed
-from .divided import Divided, Requests, is_solved_together, reach_of, refuse, refuse_variant, sweeps_by_colours
+from .divided import Divided, Requests, is_solved_together, reach_of, refuse, sweeps_by_colours
 from .errors import SolfecError
 from .kinds import BodyKind, ConstraintKind, Motor
 from .migration import constraint_ends
@@ -216,7 +216,6 @@ class Spread(Divided):
 def refuse_spread(model, solver) -> None:
     """Raise SolfecError for models and solvers that need a process with the whole model."""
     refuse(solver)
-    refuse_variant(model, solver)
     if not (isinstance(solver, PenaltySolver) or sweeps_by_colours(solver)):
         raise SolfecError(
             f"RUN: {solver.command}, with the options given, may solve for all reactions in one process; {LEFT_OFF} take PENALTY_SOLVER, or GAUSS_SEIDEL_SOLVER "

@@ -177,6 +177,11 @@ class PartSweeps(ConstraintSolver):
         self.told.update(new)
         return new[0] if new else ""
 
+    def _tell(self, text: str) -> None:
+        """Warn of the sweeps once."""
+        if self._agreed(text):
+            self.given.notify(f"GAUSS_SEIDEL_SOLVER: {text}")
+
     def _iterate(self, local, given: GaussSeidelSolver, whole: bool = True) -> SolverReport:
         """Sweep the chosen rows until their reactions stop changing, then compute velocities and errors; `whole`: these are all rows."""
         part = self.part
@@ -256,8 +261,7 @@ class PartSweeps(ConstraintSolver):
     def _give_up_variant(self, local, reactions: np.ndarray) -> None:
         """Go over to 'FULL' for the rest of this solution, from these reactions, and tell it once."""
         text = f"variant = {self.given.variant!r} diverges in this model: steps in which it does are solved by 'FULL'"
-        if self._agreed(text):
-            self.given.notify(f"GAUSS_SEIDEL_SOLVER: {text}")
+        self._tell(text)
         self._stages = None
         local.rows.R[:, : local.n] = reactions
         self._choose_rows(0, None)
@@ -294,6 +298,8 @@ class PartSweeps(ConstraintSolver):
             self._plan_colours(swept)
         else:
             self._stages = SweepStages(part, self.ends, swept, swept[part.mine[self.ends[1, swept]]], variant)
+            if self._stages.variant != variant:
+                self._tell("variant = 'MIDDLE_JACOBI' may diverge where more than a quarter of all constraints are middle ones; 'RANK_COLOURS' is used there")
 
     def _plan_colours(self, swept: np.ndarray) -> None:
         """Find the rows of each colour, and what is exchanged after each of them; rows on obstacles come last."""

@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import SolfecError
 from ..tables import ranges
 from .part import Part
 
@@ -93,11 +92,6 @@ class SweepStages:
         Number of colours of processes.
     seconds_of_middle : float
         Wall time of the messages about middle rows so far.
-
-    Raises
-    ------
-    SolfecError
-        MIDDLE_JACOBI has too many middle rows.
     """
 
     def __init__(self, part: Part, ends: np.ndarray, held: np.ndarray, swept: np.ndarray, variant: str):
@@ -156,8 +150,9 @@ class SweepStages:
         self.counts = np.bincount(kinds[self._swept], minlength=4)
         self.total, self.colours = world.total(self.counts.astype(np.int64)), int(colours.max()) + 1
         self._of_middle = range(0)  # stages
+        if self.variant == "MIDDLE_JACOBI" and self.total[MIDDLE] > MOST_MIDDLE * self.total.sum():
+            self.variant = "RANK_COLOURS"
         if self.variant == "MIDDLE_JACOBI":
-            self._refuse_many(self.total)
             self._of_row, self._count, self._of_middle = kinds, 4, range(MIDDLE, MIDDLE + 1)
         elif self.variant == "RANK_COLOURS":
             turn, last = self.colours - 1 - mine, self.colours
@@ -165,15 +160,6 @@ class SweepStages:
             self._count, self._of_middle = last + 3, range(1, last + 1)
         else:
             self._of_row, self._count = np.zeros(self._held.size, int), 1
-
-    @staticmethod
-    def _refuse_many(total: np.ndarray) -> None:
-        """Raise SolfecError if too many of the rows of all processes are middle ones."""
-        if total[MIDDLE] > MOST_MIDDLE * total.sum():
-            raise SolfecError(
-                f"GAUSS_SEIDEL_SOLVER: {total[MIDDLE]} of {total.sum()} constraints are coupled to processes of lower and of higher colours, more than a "
-                f"quarter, with which variant = 'MIDDLE_JACOBI' may diverge; use 'FULL', 'RANK_COLOURS' or 'SPLIT', or fewer processes"
-            )
 
     def _stage(self, number: int) -> Stage:
         """Return one stage."""
