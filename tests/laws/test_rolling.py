@@ -39,7 +39,7 @@ def box(lower, upper, rotation=None):
     return s.HULL(corners.ravel().tolist(), 1, 1)
 
 
-def plate(slope=0.0, direction=0.0, friction=0.9, contacts="CLASSIC", step=STEP, **lengths):
+def plate(slope=0.0, direction=0.0, friction=0.9, contacts="CLASSIC", step=STEP, half=3, **lengths):
     """A plate through the origin; gravity leans against it by an angle, towards a direction in the plate."""
     solfec = s.SOLFEC("DYNAMIC", step, None, contacts=contacts)
     solfec.verbose = "OFF"
@@ -47,7 +47,7 @@ def plate(slope=0.0, direction=0.0, friction=0.9, contacts="CLASSIC", step=STEP,
     bulk = s.BULK_MATERIAL(solfec, density=1000.0, young=1e9)
     downhill = math.sin(slope) * np.array([math.cos(direction), math.sin(direction), 0.0])
     s.GRAVITY(solfec, floats(G * (downhill - [0, 0, math.cos(slope)])))
-    s.BODY(solfec, "OBSTACLE", box((-3, -3, -1), (3, 3, 0)), bulk)
+    s.BODY(solfec, "OBSTACLE", box((-half, -half, -1), (half, half, 0)), bulk)
     return solfec, bulk
 
 
@@ -284,16 +284,16 @@ def test_outcomes_do_not_depend_on_frame_place_or_unit():
 
 @pytest.mark.slow
 def test_heaps_are_steeper_with_rolling_friction():
-    """A column of balls falls apart.  A cone of the slope p has tan p = 2 (mean height)/(mean distance from its axis)."""
+    """A column of balls falls apart.  A cone of the slope p has tan p = 2 (mean height)/(mean distance from its axis); without rolling friction no heap is left."""
     slopes = [slope_of_a_heap(length * RADIUS) for length in (0.0, 0.05, 0.2)]
-    assert slopes[0] < 0.05
-    assert slopes[1] > slopes[0] + 0.05
+    assert slopes[0] < 1e-3
+    assert slopes[1] > slopes[0] + 0.01
     assert slopes[2] > slopes[1] + 0.05
 
 
 def slope_of_a_heap(length) -> float:
     random = np.random.default_rng(1)
-    solfec, bulk = plate(friction=0.5, contacts="MANIFOLD", step=2e-3, rolling_length=length, spinning_length=0.5 * length)
+    solfec, bulk = plate(friction=0.5, contacts="MANIFOLD", step=2e-3, half=30, rolling_length=length, spinning_length=0.5 * length)
     places = [RADIUS * np.array([2.3 * (i - 1.5), 2.3 * (j - 1.5), 1.2 + 2.3 * k]) for k in range(5) for j in range(4) for i in range(4)]
     balls = [ball(solfec, bulk, place + random.uniform(-0.1, 0.1, 3) * RADIUS) for place in places]
     s.RUN(solfec, s.AUTO_SOLVER(1e-5), 3.0)
