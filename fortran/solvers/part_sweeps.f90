@@ -5,19 +5,22 @@
 module part_sweeps
   use ieee_arithmetic, only: ieee_is_nan
   use kinds, only: dp, i4, i8
+  use lane_slots, only: fill_slot, give_back_slot, most_entries
   use momentum_messages, only: open_shared, receive_momenta, send_momenta
   use reductions, only: non_negative_bits, reduce, reduced
-  use state_tables, only: colour_messages, open_table, reduction, sweep_course, sweep_settings
+  use state_tables, only: colour_messages, lane_tables, open_lane_tables, open_table, reduction, sweep_course, sweep_settings
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use constraint_measures, only: error_without_reaction, larger, measure_terms, note_openings
+  use contact_lanes, only: add_lane_figures, apply_lanes, c_lambda, c_opening, lanes, numbers, solve_lanes
+  use diagonal_block, only: b_lambda, b_opening
   use end_of_cohesion, only: end_cohesion
   use rolling_rows, only: take_normals
   use row_block, only: row_options
-  use velocity_form, only: gather_momenta, listed_sweep, momentum_velocities
+  use velocity_form, only: gather_momenta, listed_sweep, momentum_velocities, solve_otherwise
   implicit none
   private
-  public :: begin_parts, copy_rows_in_order, take_reactions_back
+  public :: begin_parts
   public :: sweep_part, sweep_with_messages, sweep_until_settled, add_figures
   public :: find_part_velocities, measure_part, measure_part_without_reactions, finish_parts
 
@@ -46,70 +49,6 @@ contains
     if (status /= table_open) return
     call gather_momenta(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%rows%r, triples, loc%triples%momentum)
   end subroutine begin_parts
-
-  !> Copies rows with all that sweeps read, so that those of a colour stand behind one another in memory.
-  !>
-  !>   handles     of local dynamics (row_tables); ordered: likewise, with tables of rows and entries that have room for the copies
-  !>   n           rows in use
-  !>   listed      (0:count-1) rows in the order of the copies; a rolling row and its contact are both among them
-  !>   status      out: table_open, or a handle is void
-  subroutine copy_rows_in_order(handles, ordered, n, count, listed, status)
-    integer(i8), intent(in) :: handles(6), ordered(6)
-    integer(i4), intent(in) :: n, count, listed(0:count-1)
-    integer(i4), intent(out) :: status
-    type(local_tables) :: loc, copies
-    integer(i4), allocatable :: place(:)   !< of the copy of each row
-    integer(i4) :: a, k, first, last, entries
-
-    call open_local(handles, loc, status)
-    if (status == table_open) call open_local(ordered, copies, status)
-    if (status /= table_open) return
-    allocate (place(0:n-1), source=-1_i4)
-    do k = 0, count - 1
-      place(listed(k)) = k
-    end do
-    associate (from => loc%rows, to => copies%rows)
-      to%entry_ptr(0) = 0
-      do k = 0, count - 1
-        a = listed(k)
-        to%kind(k) = from%kind(a)
-        to%driving(k) = from%driving(a)
-        to%contact(k) = -1
-        if (from%contact(a) >= 0) to%contact(k) = place(from%contact(a))
-        to%block(:,k) = from%block(:,a)
-        to%law(:,k) = from%law(:,a)
-        to%diagonal(:,:,k) = from%diagonal(:,:,a)
-        to%free(:,k) = from%free(:,a)
-        to%v(:,k) = from%v(:,a)
-        to%r(:,k) = from%r(:,a)
-        first = to%entry_ptr(k)
-        entries = from%entry_ptr(a+1) - from%entry_ptr(a)
-        last = first + entries - 1
-        to%entry_ptr(k+1) = last + 1
-        copies%entries%triple(first:last) = loc%entries%triple(from%entry_ptr(a):from%entry_ptr(a+1)-1)
-        copies%entries%operator(:,:,first:last) = loc%entries%operator(:,:,from%entry_ptr(a):from%entry_ptr(a+1)-1)
-      end do
-    end associate
-  end subroutine copy_rows_in_order
-
-  !> Writes what sweeps of copies (copy_rows_in_order) have changed to the rows: reactions, and numbers of blocks.
-  !>
-  !>   handles, ordered, listed, status   as in copy_rows_in_order
-  subroutine take_reactions_back(handles, ordered, count, listed, status)
-    integer(i8), intent(in) :: handles(6), ordered(6)
-    integer(i4), intent(in) :: count, listed(0:count-1)
-    integer(i4), intent(out) :: status
-    type(local_tables) :: loc, copies
-    integer(i4) :: k
-
-    call open_local(handles, loc, status)
-    if (status == table_open) call open_local(ordered, copies, status)
-    if (status /= table_open) return
-    do k = 0, count - 1
-      loc%rows%r(:,listed(k)) = copies%rows%r(:,k)
-      loc%rows%block(:,listed(k)) = copies%rows%block(:,k)
-    end do
-  end subroutine take_reactions_back
 
   !> Sweeps some rows in the order of the list, and updates momenta.
   !>
@@ -147,11 +86,12 @@ contains
   !> Reads and writes of rows, entries and triples what sweep_part does.
   !>
   !>   messages    handle of the rows and messages of the colours (ColourMessages)
+  !>   lane_handles   of the arrangement of these rows (RowsInLanes.handles), which are not packed
   !>   backwards   1: colours and their rows in the opposite order
   !>   half_step, step, solver, tolerance, bound, sums, counts, failed, status   as in sweep_part
-  subroutine sweep_with_messages(handles, messages, backwards, half_step, step, solver, tolerance, bound, nrow, sums, counts, &
-                           failed, status)
-    integer(i8), intent(in) :: handles(6), messages
+  subroutine sweep_with_messages(handles, messages, lane_handles, backwards, half_step, step, solver, tolerance, bound, nrow, &
+                                 sums, counts, failed, status)
+    integer(i8), intent(in) :: handles(6), messages, lane_handles(4)
     integer(i4), intent(in) :: backwards
     real(dp), intent(in) :: half_step, step, tolerance
     integer(i4), intent(in) :: solver, bound, nrow
@@ -160,13 +100,22 @@ contains
     integer(i4), intent(out) :: failed, status
     type(local_tables) :: loc
     type(colour_messages) :: plan
+    type(lane_tables) :: side
+    integer(i4) :: s, l
 
     failed = -1
     call open_local(handles, loc, status)
     if (status == table_open) call open_table(messages, plan, status)
+    if (status == table_open) call open_lane_tables(lane_handles, side, status)
     if (status /= table_open) return
-    call sweep_colours(loc, plan, plan%row, row_options(half_step, step, solver, tolerance, bound), backwards /= 0, sums, counts, &
+    call sweep_colours(loc, plan, side, row_options(half_step, step, solver, tolerance, bound), backwards /= 0, sums, counts, &
                        failed)
+    do s = 0, side%chunks%slots - 1
+      do l = 1, side%slots%used(s)
+        sums(1::2,side%slots%row(l,s)) = side%slots%figures(l,:,s)
+        sums(2::2,side%slots%row(l,s)) = 0.0_dp
+      end do
+    end do
   end subroutine sweep_with_messages
 
   !> Sweeps until the relative change of R is at most `epsilon`, at most `maxiter` times (gauss_seidel); after each sweep processes add up the figures of
@@ -174,19 +123,21 @@ contains
   !>
   !> Reads and writes of rows, entries and triples what sweep_part does.  Writes the history in `settings`.
   !>
-  !>   handles     of local dynamics, or of copies of its rows (copy_rows_in_order)
+  !>   handles     of local dynamics
   !>   messages    handle of the rows and messages of the colours (ColourMessages)
+  !>   lane_handles   of the arrangement of these rows (RowsInLanes.handles)
   !>   sums        handle of the sums over all processes (Reduction)
   !>   course      handle of what is known between calls (SweepCourse)
   !>   settings    handle of SweepSettings
   !>   half_step   h/2 (dynamics) or h (quasi-statics); step: h [time]
   !>   status      out: table_open, or a handle is void
-  subroutine sweep_until_settled(handles, messages, sums, course, settings, half_step, step, status)
-    integer(i8), intent(in) :: handles(6), messages, sums, course, settings
+  subroutine sweep_until_settled(handles, messages, lane_handles, sums, course, settings, half_step, step, status)
+    integer(i8), intent(in) :: handles(6), messages, lane_handles(4), sums, course, settings
     real(dp), intent(in) :: half_step, step
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
     type(colour_messages) :: plan
+    type(lane_tables) :: side
     type(reduction) :: total
     type(sweep_course) :: run
     type(sweep_settings) :: asked
@@ -194,21 +145,22 @@ contains
     integer(i4) :: failed
 
     call open_shared(handles, messages, sums, loc, plan, total, status)
+    if (status == table_open) call open_lane_tables(lane_handles, side, status)
     if (status == table_open) call open_table(course, run, status)
     if (status == table_open) call open_table(settings, asked, status)
     if (status /= table_open) return
     options = row_options(half_step, step, asked%solver, asked%tolerance, asked%bound)
     do while (run%phase /= settled)
       if (run%phase == sweeping) then
-        call sweep_colours(loc, plan, run%row, options, asked%reverse /= 0 .and. mod(run%sweeps, 2) == 1, run%figures, &
-                           run%counts, failed)
+        call sweep_colours(loc, plan, side, options, asked%reverse /= 0 .and. mod(run%sweeps, 2) == 1, run%figures, run%counts, &
+                           failed)
         if (plan%waiting /= 0 .or. plan%error /= 0) return
-        call offer(run, total, summing)
+        call offer(run, side, total, summing)
       end if
       call reduce(total)
       if (.not. reduced(total)) return
       if (run%phase == summing .and. outgrown(run, total)) then
-        call offer(run, total, summing_again)
+        call offer(run, side, total, summing_again)
       else
         call judge(run, total, asked)
         plan%place = 0
@@ -217,14 +169,24 @@ contains
   end subroutine sweep_until_settled
 
   !> Writes the numbers of this process for the sums over all processes: counts and largest figures, then words of figures.
-  subroutine offer(run, total, phase)
+  subroutine offer(run, side, total, phase)
     type(sweep_course), intent(inout) :: run
+    type(lane_tables), intent(in) :: side
     type(reduction), intent(inout) :: total
     integer(i4), intent(in) :: phase
-    real(dp) :: largest(figures)
-    integer(i8) :: words(figures,2)
+    real(dp) :: largest(figures), slot_largest(3)
+    integer(i8) :: words(figures,2), slot_words(3,2)
 
-    call add_figures(size(run%judged), run%judged, figures, size(run%figures, 2), run%figures, run%scale, largest, words)
+    call add_figures(side%chunks%judged_rest, side%chunks%judged, figures, size(run%figures, 2), run%figures, run%scale, &
+                     largest, words)
+    associate (in_lanes => [1, 3, 5])
+      slot_largest = largest(in_lanes)
+      slot_words = words(in_lanes,:)
+      call add_lane_figures(side%chunks%slots, side%slots%judged, side%slots%figures, run%scale(in_lanes-1), slot_largest, &
+                            slot_words(:,1), slot_words(:,2))
+      largest(in_lanes) = slot_largest
+      words(in_lanes,:) = slot_words
+    end associate
     total%value(0:2) = run%counts
     total%value(3:2+figures) = non_negative_bits(largest)
     total%value(3+figures:) = reshape(words, [2*figures])
@@ -296,24 +258,26 @@ contains
   end function power_above
 
   !> Sweeps the rows of the colours that are not done yet, with the messages that follow each of them.
-  subroutine sweep_colours(loc, plan, row, options, backwards, sums, counts, failed)
+  subroutine sweep_colours(loc, plan, side, options, backwards, sums, counts, failed)
     type(local_tables), intent(inout) :: loc
     type(colour_messages), intent(inout) :: plan
-    integer(i4), intent(in), contiguous :: row(0:)   !< rows to sweep: plan%row, or their places among copies
+    type(lane_tables), intent(inout) :: side
     type(row_options), intent(in) :: options
     logical, intent(in) :: backwards
-    real(dp), intent(inout) :: sums(5,0:*)
+    real(dp), intent(inout) :: sums(5,0:*)          !< of rows that are visited one by one
     integer(i4), intent(inout) :: counts(3), failed
     integer(i4) :: c, colours
 
-    colours = size(plan%inner)
+    colours = size(plan%group_ptr)/2
     do while (plan%place < colours)
       c = plan%place
       if (backwards) c = colours - 1 - c
       if (plan%waiting == 0) then
-        call sweep_chunks(loc, plan, row, plan%chunk_ptr(c), plan%inner(c) - 1, options, backwards, sums, counts, failed)
+        call sweep_chunks(loc, side, side%chunks%chunk_ptr(2*c), side%chunks%chunk_ptr(2*c+1) - 1, options, backwards, sums, &
+                          counts, failed)
         call send_momenta(plan, c, loc%triples%momentum)
-        call sweep_chunks(loc, plan, row, plan%inner(c), plan%chunk_ptr(c+1) - 1, options, backwards, sums, counts, failed)
+        call sweep_chunks(loc, side, side%chunks%chunk_ptr(2*c+1), side%chunks%chunk_ptr(2*c+2) - 1, options, backwards, sums, &
+                          counts, failed)
       end if
       call receive_momenta(plan, c, loc%triples%momentum)
       if (plan%waiting /= 0 .or. plan%error /= 0) return
@@ -322,28 +286,113 @@ contains
   end subroutine sweep_colours
 
   !> Sweeps chunks of one colour, which share no body that moves.
-  subroutine sweep_chunks(loc, plan, row, first, last, options, backwards, sums, counts, failed)
+  subroutine sweep_chunks(loc, side, first, last, options, backwards, sums, counts, failed)
     type(local_tables), intent(inout) :: loc
-    type(colour_messages), intent(in) :: plan
-    integer(i4), intent(in), contiguous :: row(0:)
+    type(lane_tables), intent(inout) :: side
     integer(i4), intent(in) :: first, last
     type(row_options), intent(in) :: options
     logical, intent(in) :: backwards
     real(dp), intent(inout) :: sums(5,0:*)
     integer(i4), intent(inout) :: counts(3), failed
-    integer(i4) :: k
+    integer(i4) :: k, rows
 
     if (last < first) return
-    if (plan%chunk(last+1) - plan%chunk(first) < least_rows) then
-      call sweep_listed(loc, options, row(plan%chunk(first):plan%chunk(last+1)-1), backwards, sums, counts, failed)
+    rows = lanes*(side%chunks%slot_ptr(last+1) - side%chunks%slot_ptr(first)) &
+           + side%chunks%rest_ptr(last+1) - side%chunks%rest_ptr(first)
+    if (rows < least_rows) then
+      do k = first, last
+        call sweep_chunk(loc, side, k, options, backwards, sums, counts, failed)
+      end do
       return
     end if
     !$omp parallel do schedule(static) reduction(+: counts) reduction(max: failed)
     do k = first, last
-      call sweep_listed(loc, options, row(plan%chunk(k):plan%chunk(k+1)-1), backwards, sums, counts, failed)
+      call sweep_chunk(loc, side, k, options, backwards, sums, counts, failed)
     end do
     !$omp end parallel do
   end subroutine sweep_chunks
+
+  !> Sweeps the rows of a chunk, or the same backwards.
+  subroutine sweep_chunk(loc, side, k, options, backwards, sums, counts, failed)
+    type(local_tables), intent(inout) :: loc
+    type(lane_tables), intent(inout) :: side
+    integer(i4), intent(in) :: k
+    type(row_options), intent(in) :: options
+    logical, intent(in) :: backwards
+    real(dp), intent(inout) :: sums(5,0:*)
+    integer(i4), intent(inout) :: counts(3), failed
+    integer(i4) :: s, i, first, last
+
+    associate (chunks => side%chunks)
+      if (chunks%rest_ptr(k+1) > chunks%rest_ptr(k)) call sweep_listed(loc, options, &
+                        chunks%rest(chunks%rest_ptr(k):chunks%rest_ptr(k+1)-1), backwards, sums, counts, failed)
+      do i = chunks%slot_ptr(k), chunks%slot_ptr(k+1) - 1
+        s = i
+        if (backwards) s = chunks%slot_ptr(k) + chunks%slot_ptr(k+1) - 1 - i
+        if (chunks%packed == 0) then
+          call visit_unpacked(loc, side, s, options, counts, failed)
+          cycle
+        end if
+        first = side%slots%first_entry(s)
+        last = first + side%slots%entries(s) - 1
+        call visit(loc, options, side%slots%used(s), side%slots%row(:,s), side%slots%entries(s), &
+                   side%entries%triple(:,first:last), side%entries%operator(:,:,:,first:last), side%values%numbers(:,:,s), &
+                   side%values%free(:,:,s), side%values%r(:,:,s), side%slots%figures(:,:,s), counts, failed)
+      end do
+    end associate
+  end subroutine sweep_chunk
+
+  !> Visits the rows of a slot that is not packed.
+  subroutine visit_unpacked(loc, side, s, options, counts, failed)
+    type(local_tables), intent(inout) :: loc
+    type(lane_tables), intent(inout) :: side
+    integer(i4), intent(in) :: s
+    type(row_options), intent(in) :: options
+    integer(i4), intent(inout) :: counts(3), failed
+    integer(i4) :: triple(lanes,most_entries)
+    real(dp) :: operator(lanes,3,3,most_entries), values(lanes,numbers), free(lanes,3), reaction(lanes,3)
+
+    associate (used => side%slots%used(s), entries => side%slots%entries(s), row => side%slots%row(:,s))
+      call fill_slot(loc%rows, loc%entries, used, entries, row, triple, operator, values, free, reaction)
+      call visit(loc, options, used, row, entries, triple, operator, values, free, reaction, side%slots%figures(:,:,s), &
+                 counts, failed)
+      call give_back_slot(loc%rows, used, row, values, reaction)
+    end associate
+  end subroutine visit_unpacked
+
+  !> Visits eight contacts side by side.
+  subroutine visit(loc, options, used, row, entries, triple, operator, values, free, reaction, figure, counts, failed)
+    type(local_tables), intent(inout) :: loc
+    type(row_options), intent(in) :: options
+    integer(i4), intent(in) :: used, row(lanes), entries, triple(lanes,entries)
+    real(dp), intent(in) :: operator(lanes,3,3,entries)
+    real(dp), intent(inout) :: values(lanes,numbers)
+    real(dp), intent(in) :: free(lanes,3)
+    real(dp), intent(inout) :: reaction(lanes,3), figure(lanes,3)
+    integer(i4), intent(inout) :: counts(3), failed
+    real(dp) :: b(lanes,3), r(lanes,3), unsolved(lanes), moved(lanes)
+    integer(i4) :: l, a, found
+
+    call solve_lanes(entries, triple, operator, values, free, reaction, loc%triples%momentum, b, r, figure(:,3), unsolved)
+    moved = 0.0_dp
+    if (any(unsolved(:used) > 0.0_dp)) then
+      do l = 1, used
+        if (.not. unsolved(l) > 0.0_dp) cycle
+        a = row(l)
+        found = -1
+        loc%rows%r(:,a) = reaction(l,:)
+        loc%rows%block(b_lambda,a) = values(l,c_lambda)
+        loc%rows%block(b_opening,a) = values(l,c_opening)
+        call solve_otherwise(a, options, loc%rows%kind(a), -1, loc%rows%block, loc%rows%law(:,a), loc%rows%diagonal(:,:,a), &
+                             loc%rows%v(3,a), loc%rows%r, b(l,:), r(l,:), counts, found, moved(l))
+        values(l,c_lambda) = loc%rows%block(b_lambda,a)
+        values(l,c_opening) = loc%rows%block(b_opening,a)
+        failed = max(failed, found)
+      end do
+    end if
+    call apply_lanes(used, entries, triple, operator, r, reaction, figure(:,1), figure(:,2), loc%triples%momentum)
+    if (any(unsolved(:used) > 0.0_dp)) figure(:,1) = figure(:,1) + moved
+  end subroutine visit
 
   !> Sweeps some rows in the order of the list, or in the opposite one.
   subroutine sweep_listed(loc, options, listed, backwards, sums, counts, failed)

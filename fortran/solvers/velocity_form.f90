@@ -15,7 +15,7 @@ module velocity_form
   use thread_work, only: pays
   implicit none
   private
-  public :: gather_momenta, listed_sweep, momentum_velocities, push, velocity_sweep
+  public :: gather_momenta, listed_sweep, momentum_velocities, push, solve_otherwise, velocity_sweep
 
 
 contains

@@ -11,23 +11,20 @@ from ..tables import Record, pointers_of
 from .communicator import Communicator, LongWait, NoRequests
 from .reductions import Reduction
 
-CHUNK_ROWS = 32  # of chunks, at least if groups are small
-
 Plan = tuple[dict[int, np.ndarray], dict[int, np.ndarray]]  # what goes to other processes, and what comes from them, by their numbers
 
 
 class ColourMessages(Record):
     """Rows of each colour, and the triples whose momenta processes exchange after it.
 
-    Chunks of rows, triples and requests of one colour follow those of the colour before; `..._ptr` say where those of each begin.
-    Chunks of one colour share no body that moves, so threads sweep them side by side.
+    Groups of rows, triples and requests of one colour follow those of the colour before; `..._ptr` say where those of each begin.
+    Groups of one colour share no body that moves, so they may be visited side by side.
     """
 
     COLUMNS = {
         "row": ((), "i4"),  # rows to sweep; of each colour those come first that act on bodies which several processes hold
-        "chunk": ((), "i4"),  # first rows of chunks, and the number of all rows
-        "chunk_ptr": ((), "i4"),
-        "inner": ((), "i4"),  # first chunk of rows that act on no such body
+        "group": ((), "i4"),  # first rows of groups, and the number of all rows
+        "group_ptr": ((), "i4"),  # of each colour two numbers: its first group, and the first one of rows that act on no such body; then that of all groups
         "sent": ((), "i4"),  # triples whose momenta others get
         "sent_ptr": ((), "i4"),
         "received": ((), "i4"),  # triples whose momenta come from others
@@ -75,9 +72,9 @@ class ColourMessages(Record):
         in_python = requests is None
         if in_python:
             requests = NoRequests(len(plans))
-        row, chunk, chunk_ptr = _in_chunks(rows, shared, group)
+        row, first, group_ptr = _in_groups(rows, shared, group)
         made = cls(
-            row=row, chunk=chunk, chunk_ptr=chunk_ptr[::2].copy(), inner=chunk_ptr[1::2].copy(),
+            row=row, group=first, group_ptr=group_ptr,
             sent=_joined([triples for out, _ in plans for triples in out.values()]), sent_ptr=sent_ptr,
             received=_joined([triples for _, into in plans for triples in into.values()]), received_ptr=received_ptr,
             outgoing=outgoing, incoming=incoming, request=requests.handles, request_ptr=requests.pointers, status=requests.status,
@@ -119,20 +116,17 @@ class ColourMessages(Record):
         self.waiting = 2
 
 
-def _in_chunks(rows: Sequence[np.ndarray], shared: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows of all colours, of each the shared ones first, whole groups behind one another; first rows of chunks of whole groups; first chunks.
+def _in_groups(rows: Sequence[np.ndarray], shared: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows of all colours, of each the shared ones first, whole groups behind one another; first rows of groups; first groups.
 
-    Of each colour two chunks are given: the first one of all its rows, and of those that are not shared.
+    Of each colour two groups are given: the first one of all its rows, and of those that are not shared.
     """
-    listed, inner = _joined(rows), _joined([~shared[several] for several in rows])
-    part = 2 * np.repeat(np.arange(len(rows)), [several.size for several in rows]) + inner
+    listed, alone = _joined(rows), _joined([~shared[several] for several in rows])
+    part = 2 * np.repeat(np.arange(len(rows)), [several.size for several in rows]) + alone
     order = np.lexsort((group[listed], part))
     row, part = listed[order], part[order]
-    groups = np.flatnonzero((np.diff(group[row], prepend=-2) != 0) | (np.diff(part, prepend=-1) != 0))  # their first rows
-    behind = groups - np.searchsorted(part, part[groups])  # rows of the same part before these
-    first = (np.diff(part[groups], prepend=-1) != 0) | (np.diff(behind // CHUNK_ROWS, prepend=-1) != 0)
-    begin = groups[first]
-    return row, _joined([begin, [row.size]]), pointers_of(np.bincount(part[begin], minlength=2 * len(rows)), np.int32)
+    first = np.flatnonzero((np.diff(group[row], prepend=-2) != 0) | (np.diff(part, prepend=-1) != 0))
+    return row, _joined([first, [row.size]]), pointers_of(np.bincount(part[first], minlength=2 * len(rows)), np.int32)
 
 
 def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:

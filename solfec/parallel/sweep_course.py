@@ -10,12 +10,11 @@ from ..tables import Record, opened
 from .colour_messages import ColourMessages
 from .communicator import Communicator
 from .reductions import Operation, Reduction
-from .rows_in_order import RowsInOrder
+from .rows_in_lanes import RowsInLanes
 
 _sweep_until_settled = _kernels.part_sweeps.sweep_until_settled
 
 FIGURES = 5  # of a row: squared changes of reactions, and of those that drive obstacles; squared sizes likewise; gaps that must still close
-MOST_COPIES = 20_000  # rows; a copy takes some 0.6 kB, and memory is what large models lack
 COUNTS = 3  # of blocks solved by a fall-back, not solved within the bound, not solved
 OPERATIONS = [Operation.MAXIMUM] * (COUNTS + FIGURES) + [Operation.INTEGER_SUM] * (2 * FIGURES)
 
@@ -24,9 +23,7 @@ class SweepCourse(Record):
     """One solution by sweeps: rows, sums, and what a later call of the kernel needs."""
 
     COLUMNS = {
-        "row": ((), "i4"),  # rows to sweep, or their places among copies
-        "judged": ((), "i4"),  # those whose figures this process adds
-        "figures": ((5,), "f8"),  # of all rows
+        "figures": ((5,), "f8"),  # of rows that are visited one by one
         "scale": ((), "f8"),  # powers of two of the words of figures (sums.py)
         "counts": ((), "i4"),  # of blocks in this sweep
         "left": ((), "i4"),  # counts of the last sweep in the process that has most of them
@@ -41,7 +38,7 @@ class SweepCourse(Record):
 
     @classmethod
     def run(
-        cls, local, copies: RowsInOrder, messages: ColourMessages, sums: Reduction, judged: np.ndarray, given: GaussSeidelSolver, world: Communicator
+        cls, local, arranged: RowsInLanes, messages: ColourMessages, sums: Reduction, judged: np.ndarray, given: GaussSeidelSolver, world: Communicator
     ) -> SweepCourse:
         """Sweep until reactions stop changing.
 
@@ -49,8 +46,8 @@ class SweepCourse(Record):
         ----------
         local : LocalDynamics
             Rows with momenta of their reactions.
-        copies : RowsInOrder
-            Takes the rows for the time of these sweeps, unless there are more than `MOST_COPIES`.
+        arranged : RowsInLanes
+            Takes the rows for the time of these sweeps.
         messages : ColourMessages
             Rows of each colour, and what is exchanged after it.
         sums : Reduction
@@ -61,18 +58,11 @@ class SweepCourse(Record):
             Options, and room for the history (`make_room`).
         world : Communicator
         """
-        row = swept = messages.row
-        handles, copied = local.handles, swept.size <= MOST_COPIES
-        if copied:
-            copies.copy(local, swept)
-            handles, place = copies.handles, np.zeros(local.n, np.int32)
-            place[swept] = row = np.arange(swept.size, dtype=np.int32)
-            judged = np.sort(place[judged])
-        course = cls(row=row, judged=judged, figures=np.zeros((FIGURES, max(local.n, 1)), order="F"), scale=np.zeros(FIGURES),
+        arranged.arrange(local, messages, judged, given.diagonal_solver)
+        course = cls(figures=np.zeros((FIGURES, max(local.n, 1)), order="F"), scale=np.zeros(FIGURES),
                      counts=np.zeros(COUNTS, np.int32), left=np.zeros(COUNTS, np.int32))  # fmt: skip
         settings = given.sweep_settings(given.maxiter, int(given.reverse))
-        given_to_kernel = handles, messages.handle, sums.handle, course.handle, settings.handle, local.half_step, local.step
+        given_to_kernel = local.handles, messages.handle, arranged.handles, sums.handle, course.handle, settings.handle, local.half_step, local.step
         messages.complete(lambda: opened(_sweep_until_settled(*given_to_kernel)), world, sums, lambda: course.sweeps)
-        if copied:
-            copies.give_back(local, swept)
+        arranged.give_back(local)
         return course

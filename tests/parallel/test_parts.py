@@ -16,7 +16,6 @@ from processes import spmd  # noqa: E402
 
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kinds import BodyKind  # noqa: E402
-from solfec.parallel import colour_messages  # noqa: E402
 from solfec.parallel.colours import colour, hashes  # noqa: E402
 from solfec.parallel.communicator import Alone  # noqa: E402
 from solfec.parallel.part import NO_CONTACT, Part, pairs_of_rows  # noqa: E402
@@ -205,9 +204,8 @@ def test_what_cannot_be_divided_yet_is_refused():
 
 @pytest.mark.parametrize("size", [1, 2])
 @pytest.mark.parametrize("reverse", [False, True])
-def test_threads_sweep_the_colours_of_a_part_with_the_same_bits(size, reverse, threads, monkeypatch):
-    """Faces share four contacts, and chunks of a colour, of 30 rows here, have to end between faces."""
-    monkeypatch.setattr(colour_messages, "CHUNK_ROWS", 30)
+def test_threads_sweep_the_colours_of_a_part_with_the_same_bits(size, reverse, threads):
+    """Faces share four contacts, which have to be visited one after the other."""
     model = models.block(7, manifold=True)
     solver = GaussSeidelSolver(1e-12, 15)
     solver.reverse = reverse

@@ -5,7 +5,7 @@ from collections import deque
 import pytest
 from test_parts import MODELS, anyhow, course
 
-from solfec.parallel import sweep_course
+from solfec.parallel import rows_in_lanes
 from solfec.parallel.part_sweeps import PartSweeps
 from solfec.parallel.reductions import Role, stages_of
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -40,12 +40,12 @@ def test_stages_bring_the_number_of_every_process_to_all_of_them_once(size):
     assert not any(queues.values())
 
 
-@pytest.mark.parametrize("most_copies", [0, sweep_course.MOST_COPIES])
+@pytest.mark.parametrize("most_packed", [0, rows_in_lanes.MOST_PACKED])
 @pytest.mark.parametrize("rolling", [False, True])
 @pytest.mark.parametrize("size", [1, 3])
-def test_sweeps_in_one_call_take_the_course_of_sweeps_one_by_one(size, rolling, most_copies, monkeypatch):
-    """The former sweep copies of rows, if there are not too many, among which rolling rows must find their contacts."""
-    monkeypatch.setattr(sweep_course, "MOST_COPIES", most_copies)
+def test_sweeps_in_one_call_take_the_course_of_sweeps_one_by_one(size, rolling, most_packed, monkeypatch):
+    """The former pack rows in slots, if there are not too many; rolling rows, which are visited one by one, must find their contacts."""
+    monkeypatch.setattr(rows_in_lanes, "MOST_PACKED", most_packed)
     model = MODELS["stacks"][0]()
     if rolling:
         model.surface_materials.rolling_length[0] = 0.01
