@@ -32,7 +32,6 @@ from solfec.parallel.machine import Machine, place
 from solfec.parallel.partition import Balance
 from solfec.parallel.prediction import bytes_of
 from solfec.parallel.reductions import Reduction
-from solfec.parallel.rows_in_lanes import RowsInLanes
 from solfec.parallel.sweep_course import OPERATIONS, SweepCourse
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
@@ -95,7 +94,7 @@ def in_kernels(everyone, other: int) -> tuple[float, float]:
         for _ in range(REPEATS):
             everyone.total(np.ones(1, np.int64))
             began = perf_counter()
-            SweepCourse.run(local, RowsInLanes(), messages, sums, no_rows, settings, everyone)
+            SweepCourse.run(local, messages, sums, no_rows, settings, everyone)
             each.append(perf_counter() - began)
         found.append(min(each) / COLOURS)
     return found[0], found[1]

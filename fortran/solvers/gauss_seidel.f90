@@ -1,10 +1,13 @@
 !> The whole block Gauss-Seidel iteration in one call (docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
 module gauss_seidel
   use kinds, only: dp, i4, i8
+  use contact_lanes, only: lanes
   use end_of_cohesion, only: end_cohesion
+  use lane_slots, only: unpack_slots
+  use lane_sweeps, only: sweep_chunks
   use row_block, only: row_options, sweep_figures
   use row_tables, only: local_tables, open_local
-  use state_tables, only: sweep_settings, open_table
+  use state_tables, only: lane_tables, open_lane_tables, open_table, sweep_settings
   use stored_form, only: stored_sweep, stored_velocities
   use table_registry, only: table_open
   use velocity_form, only: velocity_sweep, gather_momenta, momentum_velocities
@@ -16,7 +19,10 @@ module gauss_seidel
   !> Rows of a sweep, and options.
   type :: sweeps
     type(local_tables) :: loc
+    type(lane_tables) :: side
     type(row_options) :: options
+    logical :: beside               !< rows of colours are visited in lanes (rows_in_lanes)
+    real(dp), allocatable :: figures(:,:)   !< of rows of colours that are visited one by one there
     logical :: stored               !< W is stored in blocks, not applied through body velocities
     integer(i4) :: n, first_row     !< rows in use; those before first_row keep their reactions
     integer(i4) :: triples          !< velocity triples in use
@@ -36,6 +42,7 @@ contains
   !> history in `settings`.
   !>
   !>   local          LocalDynamics.handles
+  !>   lane_handles   of the rows of colours, if they are visited in lanes (RowsInLanes.handles); else 0
   !>   settings       handle of SweepSettings
   !>   n, first_row   rows in use; rows before first_row keep their reactions
   !>   stored         1: W in block-CSR, 0: velocity form
@@ -50,9 +57,9 @@ contains
   !>   failed         row that was not solved in the last sweep, or -1
   !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 a singular block or numbers not finite;
   !>                  `table_unknown`
-  subroutine iterate(local, settings, n, first_row, stored, triples, colours, ncolourptr, colour_ptr, half_step, step, &
-                     check_cohesion, fallbacks, iterations, error, g, total, failed, status)
-    integer(i8), intent(in) :: local(6), settings
+  subroutine iterate(local, lane_handles, settings, n, first_row, stored, triples, colours, ncolourptr, colour_ptr, half_step, &
+                     step, check_cohesion, fallbacks, iterations, error, g, total, failed, status)
+    integer(i8), intent(in) :: local(6), lane_handles(4), settings
     integer(i4), intent(in) :: n, first_row, stored, triples, colours, ncolourptr
     integer(i4), intent(in) :: colour_ptr(0:ncolourptr-1)
     real(dp), intent(in) :: half_step, step
@@ -75,7 +82,10 @@ contains
     total = 0.0_dp
     call open_local(local, run%loc, status)
     if (status == table_open) call open_table(settings, asked, status)
+    run%beside = lane_handles(1) /= 0
+    if (status == table_open .and. run%beside) call open_lane_tables(lane_handles, run%side, status)
     if (status /= table_open) return
+    if (run%beside) allocate (run%figures(5,0:n-1))
     run%unit = asked%unit
     run%options = row_options(half_step, step, asked%solver, asked%tolerance, asked%bound)
     call take_arguments(run, n, first_row, stored, triples, colours, colour_ptr, asked%meritval)
@@ -101,6 +111,9 @@ contains
     end do
     iterations = min(iterations, asked%maxiter)
     failed = found%failed
+    if (run%beside) then
+      if (run%side%chunks%packed /= 0) call unpack_slots(run%loc%rows, run%side)
+    end if
     call find_velocities(run)
     if (check_cohesion /= 0) call end_cohesion(n, run%loc%rows%kind, run%loc%rows%law, run%loc%rows%patch, &
                                                run%loc%rows%diagonal, run%loc%rows%R, run%loc%rows%U, run%loc%rows%lost)
@@ -151,16 +164,61 @@ contains
       return
     end if
     if (backwards) call sweep_range(run, run%coloured_rows, run%n - 1, backwards, part(run%chunks))
-    call sweep_colours(run, colour_ptr, backwards, part)
+    if (run%beside) then
+      call sweep_lanes(run, backwards, found)
+    else
+      call sweep_colours(run, colour_ptr, backwards, part)
+      do k = 0, run%chunks - 1
+        call add(part(k), found)
+      end do
+    end if
     if (.not. backwards) call sweep_range(run, run%coloured_rows, run%n - 1, backwards, part(run%chunks))
-    do k = 0, run%chunks
-      found%change = found%change + part(k)%change
-      found%size = found%size + part(k)%size
-      found%postponed = found%postponed + part(k)%postponed
-      found%counts = found%counts + part(k)%counts
-      found%failed = max(found%failed, part(k)%failed)
-    end do
+    call add(part(run%chunks), found)
   end subroutine sweep
+
+  !> Adds the figures of some rows to those of others.
+  pure subroutine add(some, found)
+    type(sweep_figures), intent(in) :: some
+    type(sweep_figures), intent(inout) :: found
+
+    found%change = found%change + some%change
+    found%size = found%size + some%size
+    found%postponed = found%postponed + some%postponed
+    found%counts = found%counts + some%counts
+    found%failed = max(found%failed, some%failed)
+  end subroutine add
+
+  !> Sweeps colour after colour in lanes.
+  subroutine sweep_lanes(run, backwards, found)
+    type(sweeps), intent(inout) :: run
+    logical, intent(in) :: backwards
+    type(sweep_figures), intent(inout) :: found
+    real(dp) :: total(lanes,3)
+    integer(i4) :: c, i, s
+
+    associate (side => run%side, chunks => run%side%chunks)
+      do i = 0, run%colours - 1
+        c = i
+        if (backwards) c = run%colours - 1 - i
+        call sweep_chunks(run%loc, side, chunks%chunk_ptr(c), chunks%chunk_ptr(c+1) - 1, run%options, backwards, run%figures, &
+                          found%counts, found%failed)
+      end do
+      total = 0.0_dp
+      do s = 0, chunks%slots - 1
+        total = total + side%slots%figures(:,:,s)
+      end do
+      found%change(0) = found%change(0) + sum(total(:,1))
+      found%size(0) = found%size(0) + sum(total(:,2))
+      found%postponed = found%postponed + sum(total(:,3))
+      do i = 0, chunks%judged_rest - 1
+        associate (figure => run%figures(:,chunks%judged(i)))
+          found%change = found%change + figure(1:2)
+          found%size = found%size + figure(3:4)
+          found%postponed = found%postponed + figure(5)
+        end associate
+      end do
+    end associate
+  end subroutine sweep_lanes
 
   !> Sweeps colour after colour; chunks of one colour share no body.
   subroutine sweep_colours(run, colour_ptr, backwards, part)

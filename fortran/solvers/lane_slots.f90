@@ -1,12 +1,12 @@
-!> Slots of contacts in lanes, filled from the tables of rows (solfec/parallel/rows_in_lanes.py).
+!> Slots of contacts in lanes, filled from the tables of rows (solfec/solvers/rows_in_lanes.py).
 module lane_slots
   use kinds, only: dp, i4
   use contact_lanes, only: lanes, numbers, c_lambda, c_opening
   use diagonal_block, only: b_lambda, b_opening
-  use state_tables, only: entry_table, row_table
+  use state_tables, only: entry_table, lane_tables, row_table
   implicit none
   private
-  public :: fill_slot, give_back_slot, most_entries
+  public :: fill_slot, give_back_slot, most_entries, unpack_slots
 
   integer, parameter :: most_entries = 32   !< of a row; rows that have more are visited one by one
 
@@ -59,4 +59,15 @@ contains
       rows%block(b_opening,row(l)) = c(l,c_opening)
     end do
   end subroutine give_back_slot
+
+  !> Writes reactions, and what block solvers remember, from all slots to the rows.
+  subroutine unpack_slots(rows, from)
+    type(row_table), intent(inout) :: rows
+    type(lane_tables), intent(in) :: from
+    integer(i4) :: s
+
+    do s = 0, from%chunks%slots - 1
+      call give_back_slot(rows, from%slots%used(s), from%slots%row(:,s), from%values%numbers(:,:,s), from%values%r(:,:,s))
+    end do
+  end subroutine unpack_slots
 end module lane_slots

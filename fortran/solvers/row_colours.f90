@@ -25,17 +25,18 @@ contains
   !>   bodies, body_kind, rest   bodies in use, their kinds, and steps of rest, negative: it sleeps
   !>   order          out: constraint table row of every row
   !>   chunk_ptr      out: first row of every chunk of groups, and the end of the last one
+  !>   group_start    out: first row of every group, and the end of the last one
   !>   colour_ptr     (0:ncolourptr-1), ncolourptr > 62, out: first chunk of every colour, and the end of the last one
   !>   colours        out: number of colours, 0 if rows are in the order of keys
-  subroutine order_rows(n, users, coloured, master, slave, birth, bodies, body_kind, rest, order, chunk_ptr, ncolourptr, &
-                        colour_ptr, colours)
+  subroutine order_rows(n, users, coloured, master, slave, birth, bodies, body_kind, rest, order, chunk_ptr, group_start, &
+                        ncolourptr, colour_ptr, colours)
     integer(i4), intent(inout) :: n
     integer(i4), intent(in) :: users, coloured
     integer(i4), intent(in) :: master(0:*), slave(0:*)
     integer(i8), intent(in) :: birth(0:*)
     integer(i4), intent(in) :: bodies
     integer(i4), intent(in) :: body_kind(0:*), rest(0:*)
-    integer(i4), intent(inout) :: order(0:*), chunk_ptr(0:*)
+    integer(i4), intent(inout) :: order(0:*), chunk_ptr(0:*), group_start(0:*)
     integer(i4), intent(in) :: ncolourptr
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
     integer(i4), intent(out) :: colours
@@ -54,7 +55,7 @@ contains
     call find_pairs(contacts, order, master, slave, bodies, body_kind, low, high)
     call find_groups(contacts, bodies, low, high, sorted, groups, group_ptr, group_of)
     call colour_groups(contacts, bodies, low, high, groups, group_ptr, group_of, colour, colours)
-    call renumber(contacts, groups, group_ptr, group_of, sorted, colour, colours, order, chunk_ptr, colour_ptr)
+    call renumber(contacts, groups, group_ptr, group_of, sorted, colour, colours, order, chunk_ptr, group_start, colour_ptr)
   end subroutine order_rows
 
   !> Takes contacts on bodies that sleep out of the order.
@@ -182,11 +183,12 @@ contains
   end subroutine colour_groups
 
   !> Orders groups by colour; the rest follows in the order of keys.
-  pure subroutine renumber(contacts, groups, group_ptr, group_of, sorted, colour, colours, order, chunk_ptr, colour_ptr)
+  pure subroutine renumber(contacts, groups, group_ptr, group_of, sorted, colour, colours, order, chunk_ptr, group_start, &
+                           colour_ptr)
     integer(i4), intent(in) :: contacts, groups
     integer(i4), intent(in) :: group_ptr(0:contacts), group_of(0:contacts-1), sorted(0:contacts-1)
     integer(i4), intent(in) :: colour(0:contacts-1), colours
-    integer(i4), intent(inout) :: order(0:*), chunk_ptr(0:*), colour_ptr(0:*)
+    integer(i4), intent(inout) :: order(0:*), chunk_ptr(0:*), group_start(0:*), colour_ptr(0:*)
     integer(i4) :: by_key(0:contacts-1), listed(0:groups-1), place(0:colours), c, g, a, i, k, row, chunks
 
     by_key = order(0:contacts-1)
@@ -216,6 +218,7 @@ contains
           chunks = chunks + 1
           chunk_ptr(chunks) = row
         end if
+        group_start(k) = row
         do i = group_ptr(g), group_ptr(g+1) - 1
           order(row) = by_key(sorted(i))
           row = row + 1
@@ -225,6 +228,7 @@ contains
     end do
     colour_ptr(colours) = chunks
     chunk_ptr(chunks) = row
+    if (colours > 0) group_start(place(colours-1)) = row
     do a = 0, contacts - 1
       if (colour(group_of(a)) >= 0) cycle
       order(row) = by_key(a)

@@ -38,7 +38,8 @@ contains
     lacking = rolls .and. size(loc%rows%order) < 2*n - users + 1   ! one more ends the pointers
     if (lacking) return
     call order_rows(n, users, coloured, con%master, con%slave, con%birth, state%n, state%bodies%kind, &
-                    state%bodies%rest, loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
+                    state%bodies%rest, loc%rows%order, loc%rows%chunk_ptr, loc%rows%group_ptr, ncolourptr, colour_ptr, &
+                    colours)
     loc%rows%contact(0:n-1) = -1
     loc%rows%arm(0:n-1) = 0.0_dp
     if (rolls) call add_rolling_rows(users, state, con, mat, loc, n)

@@ -1,17 +1,17 @@
-!> Arranges the rows of a solution by sweeps for visits of eight contacts side by side (solfec/parallel/rows_in_lanes.py).
+!> Arranges the rows of a solution by sweeps for visits of eight contacts side by side (solfec/solvers/rows_in_lanes.py).
 module rows_in_lanes
   use kinds, only: dp, i4, i8
   use contact_lanes, only: lanes
   use kind_numbers, only: contact_row => row_contact
-  use lane_slots, only: fill_slot, give_back_slot, most_entries
+  use lane_slots, only: fill_slot, most_entries, unpack_slots
   use row_tables, only: local_tables, open_local
-  use state_tables, only: colour_messages, lane_tables, open_lane_tables, open_table, row_table
+  use state_tables, only: lane_tables, open_lane_tables, row_table
   use table_registry, only: table_open
   implicit none
   private
   public :: plan_lanes, pack_lanes, unpack_lanes
 
-  integer, parameter :: most_depth = 16      !< rows of a pair of bodies; more are visited one by one
+  integer, parameter :: most_depth = 32      !< rows of a pair of bodies; more are visited one by one
   integer, parameter :: blocks_of_chunk = 4
   integer, parameter :: rows_of_chunk = 32   !< fewest rows of a chunk of rows that are visited one by one
 
@@ -21,23 +21,26 @@ contains
   !>
   !> Which rows are visited in lanes depends on them and their pair alone, so that all processes get the same bits.
   !>
-  !>   handles     of local dynamics (row_tables); messages: of the rows of colours (ColourMessages); lane_handles: RowsInLanes.handles
+  !>   handles     of local dynamics (row_tables); lane_handles: RowsInLanes.handles
   !>   solver      block solver of contacts; lanes know that of number 0
+  !>   rows, row   (0:rows-1) rows, part after part, whole groups behind one another
+  !>   groups, group   (0:groups-1) places in `row` where groups begin; groups of one part share no body that moves
+  !>   parts, part_ptr   (0:parts-1) places in `row` where parts begin, and the number of rows
   !>   count, judged   (0:count-1) rows whose figures this process adds
   !>   n           rows in use
   !>   status      out: table_open, or a handle is void
-  subroutine plan_lanes(handles, messages, lane_handles, solver, count, judged, n, status)
-    integer(i8), intent(in) :: handles(6), messages, lane_handles(4)
-    integer(i4), intent(in) :: solver, count, judged(0:count-1), n
+  subroutine plan_lanes(handles, lane_handles, solver, rows, row, groups, group, parts, part_ptr, count, judged, n, status)
+    integer(i8), intent(in) :: handles(6), lane_handles(4)
+    integer(i4), intent(in) :: solver, rows, row(0:rows-1), groups, group(0:groups-1), parts, part_ptr(0:parts-1)
+    integer(i4), intent(in) :: count, judged(0:count-1), n
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
-    type(colour_messages) :: plan
     type(lane_tables) :: to
     logical, allocatable :: adds(:)
-    integer(i4) :: part, chunks, rest, i
+    integer(i4), allocatable :: place(:)   !< of the first row of each group, and the number of rows
+    integer(i4) :: part, chunks, rest, i, g, from
 
     call open_local(handles, loc, status)
-    if (status == table_open) call open_table(messages, plan, status)
     if (status == table_open) call open_lane_tables(lane_handles, to, status)
     if (status /= table_open) return
     allocate (adds(0:max(n,1)-1), source=.false.)
@@ -47,11 +50,18 @@ contains
     to%chunks%judged_rest = 0
     chunks = 0
     rest = 0
-    do part = 0, size(plan%group_ptr) - 2
+    g = 0
+    do part = 0, parts - 2
       to%chunks%chunk_ptr(part) = chunks
-      call arrange(loc%rows, plan, to, solver, plan%group_ptr(part), plan%group_ptr(part+1) - 1, adds, chunks, rest)
+      from = g
+      do while (group(g) < part_ptr(part+1))
+        g = g + 1
+        if (g == groups) exit
+      end do
+      place = [group(from:g-1), part_ptr(part+1)]
+      call arrange(loc%rows, row, place, to, solver, adds, chunks, rest)
     end do
-    to%chunks%chunk_ptr(size(plan%group_ptr)-1) = chunks
+    to%chunks%chunk_ptr(parts-1) = chunks
     to%chunks%slot_ptr(chunks) = to%chunks%slots
     to%chunks%rest_ptr(chunks) = rest
     do i = 0, rest - 1
@@ -61,36 +71,37 @@ contains
     end do
   end subroutine plan_lanes
 
-  !> Arranges groups of rows from number `from` to number `till`, which share no body that moves.
-  subroutine arrange(rows, plan, to, solver, from, till, adds, chunks, rest)
+  !> Arranges groups of rows, which share no body that moves.
+  subroutine arrange(rows, row, group, to, solver, adds, chunks, rest)
     type(row_table), intent(in) :: rows
-    type(colour_messages), intent(in) :: plan
+    integer(i4), intent(in) :: row(0:), group(0:)   !< places in `row` where groups begin, and where the last one ends
     type(lane_tables), intent(inout) :: to
-    integer(i4), intent(in) :: solver, from, till
+    integer(i4), intent(in) :: solver
     logical, intent(in) :: adds(0:)
     integer(i4), intent(inout) :: chunks, rest
     integer(i4), allocatable :: width(:)      !< most entries of a row of each group
     integer(i4), allocatable :: listed(:)     !< groups for lanes
-    integer(i4) :: g, found, rows_there
+    integer(i4) :: g, groups, found, rows_there
 
-    allocate (width(from:till), listed(0:till-from))
+    groups = size(group) - 1
+    allocate (width(0:groups-1), listed(0:groups-1))
     found = 0
-    do g = from, till
-      width(g) = most_of_entries(rows, solver, plan%row(plan%group(g):plan%group(g+1)-1))
+    do g = 0, groups - 1
+      width(g) = most_of_entries(rows, solver, row(group(g):group(g+1)-1))
       if (width(g) > most_entries) cycle
       listed(found) = g
       found = found + 1
     end do
-    call fill_blocks(plan, to, listed(0:found-1), width(listed(0:found-1)), adds, chunks, rest)
+    call fill_blocks(row, group, to, listed(0:found-1), width(listed(0:found-1)), adds, chunks, rest)
     rows_there = rows_of_chunk   ! of the present chunk
-    do g = from, till
+    do g = 0, groups - 1
       if (width(g) <= most_entries) cycle
       if (rows_there >= rows_of_chunk) then
         call begin_chunk(to, chunks, rest)
         rows_there = 0
       end if
-      associate (first => plan%group(g), count => plan%group(g+1) - plan%group(g))
-        to%chunks%rest(rest:rest+count-1) = plan%row(first:first+count-1)
+      associate (first => group(g), count => group(g+1) - group(g))
+        to%chunks%rest(rest:rest+count-1) = row(first:first+count-1)
         rest = rest + count
         rows_there = rows_there + count
       end associate
@@ -109,8 +120,8 @@ contains
   end subroutine begin_chunk
 
   !> Puts groups into blocks of eight, alike ones side by side; a slot has one row of each.
-  subroutine fill_blocks(plan, to, listed, width, adds, chunks, rest)
-    type(colour_messages), intent(in) :: plan
+  subroutine fill_blocks(row, group, to, listed, width, adds, chunks, rest)
+    integer(i4), intent(in) :: row(0:), group(0:)
     type(lane_tables), intent(inout) :: to
     integer(i4), intent(in) :: listed(0:), width(0:)   !< groups, and most entries of their rows
     logical, intent(in) :: adds(0:)
@@ -119,7 +130,7 @@ contains
     integer(i4) :: depth(0:size(listed)-1), order(0:size(listed)-1), groups, l, k, step, used
 
     groups = size(listed)
-    depth = plan%group(listed+1) - plan%group(listed)
+    depth = group(listed+1) - group(listed)
     call sort_down(depth*(most_entries + 1) + width, order)
     do k = 0, groups - 1, lanes
       if (mod(k/lanes, blocks_of_chunk) == 0) call begin_chunk(to, chunks, rest)
@@ -135,7 +146,7 @@ contains
           to%slots%entries(s) = maxval(width(order(k:k+used-1)))
           to%slots%first_entry(s) = to%chunks%entries
           do l = 1, used
-            to%slots%row(l,s) = plan%row(plan%group(listed(order(k+l-1)))+step)
+            to%slots%row(l,s) = row(group(listed(order(k+l-1)))+step)
             if (adds(to%slots%row(l,s))) to%slots%judged(l,s) = 1.0_dp
           end do
           to%chunks%entries = to%chunks%entries + to%slots%entries(s)
@@ -215,13 +226,9 @@ contains
     integer(i4), intent(out) :: status
     type(local_tables) :: loc
     type(lane_tables) :: from
-    integer(i4) :: s
 
     call open_local(handles, loc, status)
     if (status == table_open) call open_lane_tables(lane_handles, from, status)
-    if (status /= table_open) return
-    do s = 0, from%chunks%slots - 1
-      call give_back_slot(loc%rows, from%slots%used(s), from%slots%row(:,s), from%values%numbers(:,:,s), from%values%r(:,:,s))
-    end do
+    if (status == table_open) call unpack_slots(loc%rows, from)
   end subroutine unpack_lanes
 end module rows_in_lanes

@@ -24,7 +24,7 @@ class ColourMessages(Record):
     COLUMNS = {
         "row": ((), "i4"),  # rows to sweep; of each colour those come first that act on bodies which several processes hold
         "group": ((), "i4"),  # first rows of groups, and the number of all rows
-        "group_ptr": ((), "i4"),  # of each colour two numbers: its first group, and the first one of rows that act on no such body; then that of all groups
+        "part_ptr": ((), "i4"),  # of each colour two numbers: its first row, and the first one that acts on no such body; then the number of all rows
         "sent": ((), "i4"),  # triples whose momenta others get
         "sent_ptr": ((), "i4"),
         "received": ((), "i4"),  # triples whose momenta come from others
@@ -72,9 +72,9 @@ class ColourMessages(Record):
         in_python = requests is None
         if in_python:
             requests = NoRequests(len(plans))
-        row, first, group_ptr = _in_groups(rows, shared, group)
+        row, first, part_ptr = _in_groups(rows, shared, group)
         made = cls(
-            row=row, group=first, group_ptr=group_ptr,
+            row=row, group=first, part_ptr=part_ptr,
             sent=_joined([triples for out, _ in plans for triples in out.values()]), sent_ptr=sent_ptr,
             received=_joined([triples for _, into in plans for triples in into.values()]), received_ptr=received_ptr,
             outgoing=outgoing, incoming=incoming, request=requests.handles, request_ptr=requests.pointers, status=requests.status,
@@ -117,16 +117,16 @@ class ColourMessages(Record):
 
 
 def _in_groups(rows: Sequence[np.ndarray], shared: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows of all colours, of each the shared ones first, whole groups behind one another; first rows of groups; first groups.
+    """Return rows of all colours, of each the shared ones first, whole groups behind one another; first rows of groups; first rows of colours.
 
-    Of each colour two groups are given: the first one of all its rows, and of those that are not shared.
+    Of each colour two rows are given: the first one, and the first one that is not shared.
     """
     listed, alone = _joined(rows), _joined([~shared[several] for several in rows])
     part = 2 * np.repeat(np.arange(len(rows)), [several.size for several in rows]) + alone
     order = np.lexsort((group[listed], part))
     row, part = listed[order], part[order]
     first = np.flatnonzero((np.diff(group[row], prepend=-2) != 0) | (np.diff(part, prepend=-1) != 0))
-    return row, _joined([first, [row.size]]), pointers_of(np.bincount(part[first], minlength=2 * len(rows)), np.int32)
+    return row, _joined([first, [row.size]]), pointers_of(np.bincount(part, minlength=2 * len(rows)), np.int32)
 
 
 def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:

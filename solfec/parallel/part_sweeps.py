@@ -22,7 +22,6 @@ from .measures import larger, measured
 from .part import MOVER, Part
 from .part_springs import PartSprings
 from .reductions import Reduction
-from .rows_in_lanes import RowsInLanes
 from .sums import SweepSums
 from .sweep_course import OPERATIONS, SweepCourse
 from .sweep_stages import SweepStages
@@ -78,7 +77,6 @@ class PartSweeps(ConstraintSolver):
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
         self._messages: ColourMessages | None = None  # that follow them
-        self._arranged = RowsInLanes()  # rows, while they are swept
         self._sums: Reduction | None = None  # of figures of rows, which end the sweeps
         self._stages: SweepStages | None = None  # of variants
         self._springs: PartSprings | None = None  # with Python functions
@@ -211,7 +209,7 @@ class PartSweeps(ConstraintSolver):
     def _sweep_at_once(self, local, given: GaussSeidelSolver) -> tuple[np.ndarray, int, float, float, bool, int]:
         """Do what `_sweep_one_by_one` does, in a kernel."""
         self._sums = self._sums or Reduction.of(self.part.world, OPERATIONS)
-        course = SweepCourse.run(local, self._arranged, self._messages, self._sums, self.judged, given, self.part.world)
+        course = SweepCourse.run(local, self._messages, self._sums, self.judged, given, self.part.world)
         return course.left, course.sweeps, course.error, 0.0, course.converged > 0, course.fallbacks
 
     def _sweep_one_by_one(self, local, given: GaussSeidelSolver) -> tuple[np.ndarray, int, float, float, bool, int]:
@@ -439,9 +437,10 @@ class PartSweeps(ConstraintSolver):
     def _sweep_with_messages(self, local, given: GaussSeidelSolver, backwards: bool, sums: np.ndarray, counts: np.ndarray) -> None:
         """Sweep all colours once, with the messages that follow each of them."""
         options = local.half_step, local.step, given.diagonal_solver, given.diagepsilon, given.diagmaxiter
-        self._arranged.arrange(local, self._messages, self.judged, given.diagonal_solver, packed=False)
-        handles = local.handles, self._messages.handle, self._arranged.handles
-        self._messages.complete(lambda: opened(_sweep_with_messages(*handles, backwards, *options, sums, counts)[1]), self.part.world)
+        messages, arranged = self._messages, local.arranged
+        arranged.arrange(local, messages.row, messages.group, messages.part_ptr, self.judged, given.diagonal_solver, packed=False)
+        handles = local.handles, messages.handle, arranged.handles
+        messages.complete(lambda: opened(_sweep_with_messages(*handles, backwards, *options, sums, counts)[1]), self.part.world)
 
     def _sweep_last(self, local, visit: Callable[[np.ndarray], None]) -> None:
         """Sweep the rows on obstacles, after the stages of a variant."""

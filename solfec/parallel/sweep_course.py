@@ -10,7 +10,6 @@ from ..tables import Record, opened
 from .colour_messages import ColourMessages
 from .communicator import Communicator
 from .reductions import Operation, Reduction
-from .rows_in_lanes import RowsInLanes
 
 _sweep_until_settled = _kernels.part_sweeps.sweep_until_settled
 
@@ -38,7 +37,7 @@ class SweepCourse(Record):
 
     @classmethod
     def run(
-        cls, local, arranged: RowsInLanes, messages: ColourMessages, sums: Reduction, judged: np.ndarray, given: GaussSeidelSolver, world: Communicator
+        cls, local, messages: ColourMessages, sums: Reduction, judged: np.ndarray, given: GaussSeidelSolver, world: Communicator
     ) -> SweepCourse:
         """Sweep until reactions stop changing.
 
@@ -46,8 +45,6 @@ class SweepCourse(Record):
         ----------
         local : LocalDynamics
             Rows with momenta of their reactions.
-        arranged : RowsInLanes
-            Takes the rows for the time of these sweeps.
         messages : ColourMessages
             Rows of each colour, and what is exchanged after it.
         sums : Reduction
@@ -58,7 +55,8 @@ class SweepCourse(Record):
             Options, and room for the history (`make_room`).
         world : Communicator
         """
-        arranged.arrange(local, messages, judged, given.diagonal_solver)
+        arranged = local.arranged
+        arranged.arrange(local, messages.row, messages.group, messages.part_ptr, judged, given.diagonal_solver)
         course = cls(figures=np.zeros((FIGURES, max(local.n, 1)), order="F"), scale=np.zeros(FIGURES),
                      counts=np.zeros(COUNTS, np.int32), left=np.zeros(COUNTS, np.int32))  # fmt: skip
         settings = given.sweep_settings(given.maxiter, int(given.reverse))

@@ -10,6 +10,8 @@ from ..tables import opened
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
+#: Average number of triples per row up to which it is faster in sweeps by colours, which visit contacts side by side (rows_in_lanes.py): those of two rigid bodies.
+VELOCITY_FORM_IN_LANES = 4.0
 #: Forms of W besides stored (1) and velocity form (0): the cheaper one; stored unless there are too many blocks.
 CHEAPER, UNLESS_MANY = -1, -2
 #: Under the latter, W is stored if it has at most FULL_ROWS blocks per row, or at most SMALL_MATRIX blocks in all.
@@ -64,6 +66,8 @@ def is_stored(local) -> bool:
     if local.form >= 0:
         return local.form > 0
     if local.form == CHEAPER:
+        if local.colours and local.rows.entry_ptr[local.n] <= VELOCITY_FORM_IN_LANES * local.n:
+            return False
         return local.visits <= VELOCITY_FORM_FROM * local.total
     return local.visits <= SMALL_MATRIX or local.visits <= FULL_ROWS * local.total
 

@@ -23,6 +23,7 @@ _sweep_rows = _kernels.gauss_seidel.iterate
 
 SUSPICIOUS = 1e-2  # residual above which a solution whose reactions changed little counts as unsolved: they may be growing slowly
 PEELING = "; bonds soften that their neighbours hold, which sweeps cannot follow: use NEWTON_SOLVER or AUTO_SOLVER"
+NO_LANES = np.zeros(4, np.longlong)
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
 COLOURINGS = ("AUTO", "ON", "OFF")
 VARIANTS = ("FULL", "RANK_COLOURS", "MIDDLE_JACOBI", "SPLIT", "BOUNDARY_JACOBI")
@@ -255,13 +256,21 @@ class GaussSeidelSolver(ConstraintSolver):
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
         """Call the kernel once; with `reverse` 2 all sweeps run backwards."""
         settings = self.sweep_settings(maxiter, reverse)
+        lanes = NO_LANES if local.stored or first_row or not local.colours else self._in_lanes(local)
         fallbacks, iterations, error, g, residual, failed, status = _sweep_rows(
-            local.handles, settings.handle, local.n, first_row, local.stored, local.bodies.triples.n, local.colours, local.colour_ptr,
+            local.handles, lanes, settings.handle, local.n, first_row, local.stored, local.bodies.triples.n, local.colours, local.colour_ptr,
             local.half_step, local.step, check_cohesion,
         )  # fmt: skip
         if status == TABLE_UNKNOWN:
             opened(status)
         return SolverReport(iterations, error, g, residual, STATUS[status], fallbacks, failed_row=failed)
+
+    def _in_lanes(self, local: LocalDynamics) -> np.ndarray:
+        """Arrange the rows of colours for visits side by side; return handles."""
+        parts = local.rows.chunk_ptr[local.colour_ptr[: local.colours + 1]]
+        row = np.arange(parts[-1], dtype=np.int32)
+        local.arranged.arrange(local, row, local.rows.group_ptr[: local.contacts + 1], parts, row, self.diagonal_solver, self.meritval >= 1.0)
+        return local.arranged.handles
 
     def _sweep_with_functions(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
         """Alternate sweeps of the kernel with visits to the springs of Python functions."""

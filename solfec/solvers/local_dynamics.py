@@ -35,6 +35,7 @@ from .assembly import (
 )
 from .implicit_rows import SliceRoom, rows_of
 from .other_processes import NO_OTHERS, NoOthers
+from .rows_in_lanes import RowsInLanes
 
 _relative_velocities = _kernels.newton.relative_velocities
 _draw_lines = _kernels.row_lines.draw_lines
@@ -104,6 +105,7 @@ class RowTable(Table):
         "slave_entry": ((), "i4", 0),  # first entry of its slave
         "block_ptr": ((), "i4", 0),  # first off-diagonal block of the row
         "chunk_ptr": ((), "i4", 0),  # first row of a chunk of rows that one thread sweeps
+        "group_ptr": ((), "i4", 0),  # first row of a group: contacts of one pair of bodies, in the order of colours
     }
     POINTS_INTO = {
         "order": "ConstraintTable",
@@ -113,6 +115,7 @@ class RowTable(Table):
         "slave_entry": "EntryTable",
         "block_ptr": "BlockTable",
         "chunk_ptr": "RowTable",
+        "group_ptr": "RowTable",
     }
 
 
@@ -187,6 +190,8 @@ class LocalDynamics:
         Errors of their velocities in their laws at the last visit.
     others : NoOthers
         Processes that have other islands.
+    arranged : RowsInLanes
+        Rows while sweeps by colours visit them.
     """
 
     others: NoOthers = NO_OTHERS
@@ -198,6 +203,7 @@ class LocalDynamics:
         self.attachments = AttachmentTable()
         self.pointers = PointerTable()
         self.triples = TripleWork()
+        self.arranged = RowsInLanes()
         self.n = self.contacts = self.visits = self.colours = 0
         self.stored = self.coupled = False
         self._prepared_for = None

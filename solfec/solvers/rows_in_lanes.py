@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..solvers.local_dynamics import LocalDynamics
 from ..tables import Record, Table, handles_of, opened
-from .colour_messages import ColourMessages
 
 _plan_lanes = _kernels.rows_in_lanes.plan_lanes
 _pack_lanes = _kernels.rows_in_lanes.pack_lanes
@@ -58,7 +56,7 @@ class LaneChunks(Record):
         "slot_ptr": ((), "i4"),  # first slot of each chunk
         "rest": ((), "i4"),  # rows that are visited one by one
         "rest_ptr": ((), "i4"),  # first of them of each chunk
-        "chunk_ptr": ((), "i4"),  # of each colour two numbers: its first chunk, and the first one of rows on bodies that no other process holds; then that of all
+        "chunk_ptr": ((), "i4"),  # first chunk of each part
         "judged": ((), "i4"),  # rows among `rest` whose figures this process adds
     }
     NUMBERS = {
@@ -73,28 +71,30 @@ OPENED_TOGETHER = {"lane_tables": {"slots": "SlotTable", "values": "LaneTable", 
 
 
 class RowsInLanes:
-    """The rows of a solution, arranged before its first sweep; tables are reused from step to step.
-
-    Attributes
-    ----------
-    handles : ndarray (4,)
-        Of `OPENED_TOGETHER`.
-    """
+    """The rows of a solution, arranged before its first sweep; tables are reused from step to step."""
 
     def __init__(self):
         self.slots, self.values, self.entries = SlotTable(), LaneTable(), LaneEntryTable()
         none = np.zeros(0, np.int32)
         self.chunks = LaneChunks(**dict.fromkeys(LaneChunks.COLUMNS, none))
-        self.handles = handles_of(self, OPENED_TOGETHER["lane_tables"])
 
-    def arrange(self, local: LocalDynamics, messages: ColourMessages, judged: np.ndarray, solver: int, packed: bool = True) -> None:
+    @property
+    def handles(self) -> np.ndarray:
+        """Handles (4,) of `OPENED_TOGETHER`."""
+        return handles_of(self, OPENED_TOGETHER["lane_tables"])
+
+    def arrange(self, local, row: np.ndarray, group: np.ndarray, part_ptr: np.ndarray, judged: np.ndarray, solver: int, packed: bool = True) -> None:
         """Arrange the rows of all colours.
 
         Parameters
         ----------
         local : LocalDynamics
-        messages : ColourMessages
-            Rows of each colour.
+        row : ndarray (m,) of int32
+            Rows, part after part, whole groups behind one another.
+        group : ndarray of int32
+            Places in `row` where groups begin; groups of one part share no body that moves.
+        part_ptr : ndarray of int32
+            Places in `row` where parts begin, and m.
         judged : ndarray of int32
             Rows whose figures this process adds.
         solver : int
@@ -102,19 +102,19 @@ class RowsInLanes:
         packed : bool
             Whether the rows stay in their slots between sweeps, unless there are more than `MOST_PACKED`.
         """
-        rows, chunks = messages.row.size, self.chunks
-        self.slots.reserve(rows)
-        if chunks.rest.size < rows or chunks.chunk_ptr.size < messages.group_ptr.size:
-            room = {name: np.zeros(2 * (rows + 1), np.int32) for name in LaneChunks.COLUMNS}
-            chunks.replace(**room | {"chunk_ptr": np.zeros(2 * messages.group_ptr.size, np.int32)})
-        opened(_plan_lanes(local.handles, messages.handle, self.handles, solver, judged, local.n))
-        chunks.packed = int(packed and rows <= MOST_PACKED)
+        chunks = self.chunks
+        self.slots.reserve(row.size)
+        if chunks.rest.size < row.size or chunks.chunk_ptr.size < part_ptr.size:
+            room = {name: np.zeros(2 * (row.size + 1), np.int32) for name in LaneChunks.COLUMNS}
+            chunks.replace(**room | {"chunk_ptr": np.zeros(2 * part_ptr.size, np.int32)})
+        opened(_plan_lanes(local.handles, self.handles, solver, row, group, part_ptr, judged, local.n))
+        chunks.packed = int(packed and row.size <= MOST_PACKED)
         if chunks.packed:
             self.values.reserve(chunks.slots)
             self.entries.reserve(chunks.entries)
             opened(_pack_lanes(local.handles, self.handles))
 
-    def give_back(self, local: LocalDynamics) -> None:
+    def give_back(self, local) -> None:
         """Write reactions, and what block solvers remember, to the rows."""
         if self.chunks.packed:
             opened(_unpack_lanes(local.handles, self.handles))
