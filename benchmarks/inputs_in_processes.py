@@ -31,6 +31,7 @@ ROWS = {  # name: input, arguments, the same of a quick run
     "1000 cubes in stacks, AUTO": ("cubes.py", "10 0.2", "3 0.02"),
     "drum of 450 spheres, GAUSS_SEIDEL": ("speed/drum.py", "450 SPHERES RIGID GAUSS_SEIDEL 0.3", "40 SPHERES RIGID GAUSS_SEIDEL 0.02"),
     "drum of 4000 spheres, GAUSS_SEIDEL": ("speed/drum.py", "4000 SPHERES RIGID GAUSS_SEIDEL 0.4", "60 SPHERES RIGID GAUSS_SEIDEL 0.02"),
+    "long drum of 8000 spheres, GAUSS_SEIDEL": ("speed/drum.py", "8000 SPHERES RIGID GAUSS_SEIDEL 0.4 5.3", "60 SPHERES RIGID GAUSS_SEIDEL 0.02 0.6"),
 }
 
 

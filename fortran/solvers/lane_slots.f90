@@ -19,31 +19,35 @@ contains
     integer(i4), intent(in) :: used, width, row(lanes)
     integer(i4), intent(out) :: triple(lanes,width)
     real(dp), intent(out) :: operator(lanes,3,3,width), c(lanes,numbers), free(lanes,3), reaction(lanes,3)
-    integer(i4) :: l, a, e, first, own
+    integer(i4) :: first(lanes), own(lanes), l, a, e, i, j, k
 
     do l = 1, used
       a = row(l)
-      first = rows%entry_ptr(a)
-      own = rows%entry_ptr(a+1) - first
-      do e = 1, own
-        triple(l,e) = entries%triple(first+e-1)
-        operator(l,:,:,e) = entries%operator(:,:,first+e-1)
-      end do
-      triple(l,own+1:) = entries%triple(first)
-      operator(l,:,:,own+1:) = 0.0_dp
+      first(l) = rows%entry_ptr(a)
+      own(l) = rows%entry_ptr(a+1) - first(l)
       c(l,1:c_lambda-1) = rows%block(1:c_lambda-1,a)
       c(l,c_lambda) = rows%block(b_lambda,a)
       c(l,c_opening) = rows%block(b_opening,a)
       free(l,:) = rows%free(:,a)
       reaction(l,:) = rows%r(:,a)
     end do
-    do e = 1, width
-      triple(used+1:,e) = triple(1,e)
-    end do
-    operator(used+1:,:,:,:) = 0.0_dp
     c(used+1:,:) = 0.0_dp
     free(used+1:,:) = 0.0_dp
     reaction(used+1:,:) = 0.0_dp
+    do e = 1, width
+      do l = 1, used
+        k = first(l) + min(e, own(l)) - 1   ! behind the last entry any triple of the row will do
+        triple(l,e) = entries%triple(k)
+        do j = 1, 3
+          do i = 1, 3
+            operator(l,i,j,e) = entries%operator(i,j,k)
+          end do
+        end do
+        if (e > own(l)) operator(l,:,:,e) = 0.0_dp
+      end do
+      triple(used+1:,e) = triple(1,e)
+      operator(used+1:,:,:,e) = 0.0_dp
+    end do
   end subroutine fill_slot
 
   !> Writes what visits of one slot have changed to its rows.

@@ -7,6 +7,7 @@ module rows_in_lanes
   use row_tables, only: local_tables, open_local
   use state_tables, only: lane_tables, open_lane_tables, row_table
   use table_registry, only: table_open
+  use thread_work, only: pays
   implicit none
   private
   public :: plan_lanes, pack_lanes, unpack_lanes
@@ -209,6 +210,7 @@ contains
     call open_local(handles, loc, status)
     if (status == table_open) call open_lane_tables(lane_handles, to, status)
     if (status /= table_open) return
+    !$omp parallel do if (pays(lanes*to%chunks%slots, 80)) schedule(static) private(first, last)
     do s = 0, to%chunks%slots - 1
       first = to%slots%first_entry(s)
       last = first + to%slots%entries(s) - 1
@@ -216,6 +218,7 @@ contains
                      to%entries%triple(:,first:last), to%entries%operator(:,:,:,first:last), to%values%numbers(:,:,s), &
                      to%values%free(:,:,s), to%values%r(:,:,s))
     end do
+    !$omp end parallel do
   end subroutine pack_lanes
 
   !> Writes reactions, and what block solvers remember, from the slots to the rows.

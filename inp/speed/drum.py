@@ -1,6 +1,7 @@
 # A drum that turns: balls or ellipsoids tumble in it
 #
-# Arguments: bodies, shape (SPHERES or ELLIPSOIDS), kind (RIGID or PSEUDO_RIGID), solver (GAUSS_SEIDEL or NEWTON), duration:
+# Arguments: bodies, shape (SPHERES or ELLIPSOIDS), kind (RIGID or PSEUDO_RIGID), solver (GAUSS_SEIDEL or NEWTON), duration (s), length of the
+# drum (m), which holds some 450 bodies in 0.3 m:
 #
 #   solfec inp/speed/drum.py 500 ELLIPSOIDS PSEUDO_RIGID NEWTON 0.5
 
@@ -10,12 +11,13 @@ given = NON_SOLFEC_ARGV() or ()
 count = int(given[0]) if len(given) > 0 else 450
 shape, kind, method = [given[k] if len(given) > k else word for k, word in ((1, 'SPHERES'), (2, 'RIGID'), (3, 'GAUSS_SEIDEL'))]
 duration = float(given[4]) if len(given) > 4 else 0.5
-RADIUS, WIDE, PANELS, SIZE, RATE = 0.5, 0.3, 24, 0.025, 2.0  # of the drum, m; of a body, m; rad/s
+WIDE = float(given[5]) if len(given) > 5 else 0.3
+RADIUS, PANELS, SIZE, RATE = 0.5, 24, 0.025, 2.0  # of the drum, m; of a body, m; rad/s
 for word, known in ((shape, ('SPHERES', 'ELLIPSOIDS')), (kind, ('RIGID', 'PSEUDO_RIGID')), (method, ('GAUSS_SEIDEL', 'NEWTON'))):
     if word not in known:
         raise ValueError('drum.py: %r must be %s or %s' % (word, *known))
 
-drum = SOLFEC('DYNAMIC', 1E-3, 'out/speed/drum-%d-%s-%s-%s' % (count, shape, kind, method))
+drum = SOLFEC('DYNAMIC', 1E-3, 'out/speed/drum-%d-%s-%s-%s-%g' % (count, shape, kind, method, WIDE))
 SURFACE_MATERIAL(drum, model='SIGNORINI_COULOMB', friction=0.4)
 grain = BULK_MATERIAL(drum, model='KIRCHHOFF', young=1E7, poisson=0.25, density=1500)
 GRAVITY(drum, (0, 0, -9.81))

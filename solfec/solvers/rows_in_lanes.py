@@ -15,7 +15,7 @@ _plan_lanes = _kernels.rows_in_lanes.plan_lanes
 _pack_lanes = _kernels.rows_in_lanes.pack_lanes
 _unpack_lanes = _kernels.rows_in_lanes.unpack_lanes
 
-MOST_PACKED = 20_000  # rows; a packed one takes some 0.5 kB, and memory is what large models lack
+MOST_PACKED = 200_000  # rows; a packed one of rigid bodies takes some 0.5 kB, and memory is what large models lack
 
 
 class SlotTable(Table):

@@ -9,8 +9,8 @@ from test_parts import MODELS, course
 from solfec.bodies.materials import BulkMaterial
 from solfec.kinds import BodyKind
 from solfec.parallel.colour_messages import ColourMessages
-from solfec.solvers.rows_in_lanes import RowsInLanes
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.rows_in_lanes import RowsInLanes
 
 import models  # isort: skip  # test_parts has found its folder
 

@@ -5,9 +5,9 @@ from collections import deque
 import pytest
 from test_parts import MODELS, anyhow, course
 
-from solfec.solvers import rows_in_lanes
 from solfec.parallel.part_sweeps import PartSweeps
 from solfec.parallel.reductions import Role, stages_of
+from solfec.solvers import rows_in_lanes
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 
