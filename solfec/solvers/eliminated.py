@@ -15,7 +15,7 @@ from .. import _kernels
 from ..kinds import Cone
 from ..tables import pointers_of
 from .local_dynamics import LocalDynamics, RowKind
-from .supports import LARGEST, factorised, matrix_between
+from .supports import LARGEST, Factor, matrix_between
 
 FRICTION = 4  # place in the law data of a contact
 SUPPORTS = tuple(kind for kind in RowKind if kind.is_linear)
@@ -39,7 +39,7 @@ class Eliminated:
         self.kept = np.setdiff1d(np.arange(n), rows)
         component = np.repeat(rows, 3) * 3 + np.tile([0, 1, 2], len(rows))
         self.component = component[np.repeat(kind[rows] == Cone.FIXED, 3) | (component % 3 == 2)]
-        self.solve_supports = factorised(matrix_between(local, self.component))
+        self.factor = Factor(matrix_between(local, self.component))
         self._couple()
 
     @classmethod
@@ -81,7 +81,7 @@ class Eliminated:
             return
         columns = np.repeat(self.touched, 3) * 3 + np.tile([0, 1, 2], len(self.touched))
         self.coupling = matrix_between(local, self.component, columns)
-        self.response = self.solve_supports(self.coupling)
+        self.response = self.factor.solve(self.coupling)
         first, second = place[one[inner]], place[other[inner]]
         both = np.flatnonzero((first >= 0) & (second >= 0))
         at, old = new[self.touched], self.diagonal.copy()
@@ -128,18 +128,18 @@ class Eliminated:
         if len(self.touched):
             right += self.coupling @ rows.R[:, self.touched].T.reshape(-1)
         rows.R[:, self.rows] = 0.0
-        reaction[self.component] = -self.solve_supports(right)
+        reaction[self.component] = -self.factor.solve(right)
         for _ in range(2):  # the second pass removes round-off
             velocities = local.velocities(rows.U).T.reshape(-1)
             left = velocities[self.component] - rows.B.T.reshape(-1)[self.component] + free[self.component]
-            reaction[self.component] -= self.solve_supports(left)
+            reaction[self.component] -= self.factor.solve(left)
         return counts
 
     def missed(self, q: np.ndarray) -> float:
-        """Compute velocities, and return the norm of the errors of supports."""
+        """Compute velocities, and return the norm of the errors of supports, without those that no reaction changes."""
         local = self.local
         left = (local.velocities(local.rows.U) - local.rows.B + q).T.reshape(-1)[self.component]
-        return float(np.linalg.norm(left))
+        return float(np.linalg.norm(left[self.factor.kept]))
 
 
 def _prepared(diagonal: np.ndarray, friction: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from .report import SolverReport
 LARGEST = 3000  # unknowns of a dense matrix
 MOST_ITERATIONS = 1000  # of conjugate gradients, for larger matrices
 ROUND_OFF = 1e-10  # relative to free and prescribed velocities: errors below it count as round-off
+SAME_MOTION = 1e-13  # part of a support's compliance, with all others held, that is round-off: it holds what they hold
 LINEAR = 1e-8  # error, relative to the same, below which a step with supports only is solved
 
 
@@ -83,7 +84,7 @@ def _corrected(local: LocalDynamics, component: np.ndarray, before: np.ndarray, 
         now = float(np.linalg.norm(unmet(local, component)))
     else:
         local.require_blocks()
-        solve = factorised(matrix_between(local, component))
+        solve = Factor(matrix_between(local, component)).solve
         for _ in range(3):  # later passes refine
             kept = reaction[component]
             reaction[component] -= solve(before)
@@ -170,23 +171,30 @@ def matrix_between(local: LocalDynamics, component: np.ndarray, others: np.ndarr
     return matrix
 
 
-def factorised(matrix: np.ndarray):
-    """Return a function that solves with a positive semidefinite matrix: of supports that hold the same point, one carries all."""
-    from scipy.linalg import cho_solve  # slow to import
-    from scipy.linalg.lapack import dpstrf
+class Factor:
+    """A positive semidefinite matrix of supports, ready for solutions: of supports that hold the same motion, some carry all.
 
-    scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
-    scale[scale == 0.0] = np.inf
-    scale = 1.0 / scale
-    factor, order, rank, _ = dpstrf(0.5 * (matrix + matrix.T) * scale * scale[:, None], lower=1)
-    kept, factor = order[:rank] - 1, factor[:rank, :rank]
-    scale = scale[kept]
+    Attributes
+    ----------
+    kept : ndarray
+        Components that carry.  Motions of all others follow from theirs, up to round-off: what is unmet there, no reaction changes.
+    """
 
-    def solve(right: np.ndarray) -> np.ndarray:
+    def __init__(self, matrix: np.ndarray):
+        from scipy.linalg.lapack import dpstrf  # slow to import
+
+        scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
+        scale[scale == 0.0] = np.inf
+        scale = 1.0 / scale
+        factor, order, rank, _ = dpstrf(0.5 * (matrix + matrix.T) * scale * scale[:, None], lower=1, tol=SAME_MOTION)
+        self.kept = order[:rank] - 1
+        self._factor, self._scale = factor[:rank, :rank], scale[self.kept]
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve for a vector or columns."""
-        result = np.zeros_like(right)
-        by = scale if right.ndim == 1 else scale[:, None]
-        result[kept] = cho_solve((factor, True), by * right[kept], check_finite=False) * by
-        return result
+        from scipy.linalg import cho_solve  # slow to import
 
-    return solve
+        result = np.zeros_like(right)
+        by = self._scale if right.ndim == 1 else self._scale[:, None]
+        result[self.kept] = cho_solve((self._factor, True), by * right[self.kept], check_finite=False) * by
+        return result
