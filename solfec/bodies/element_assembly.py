@@ -80,11 +80,12 @@ class ElementGroup:
         """Arrange values (8, ..., blocks) by elements (ne, ...)."""
         return np.moveaxis(values, (-1, 0), (0, 1)).reshape(-1, *values.shape[1:-1])[: self.count]
 
-    def shape_gradients(self) -> np.ndarray:
-        """Referential gradients of the shape functions at the quadrature points, (8, 3, size, points, blocks)."""
-        if self.gradient.shape[2] == self.size:
-            return self.gradient
-        return np.einsum("kaq,lkjqb->ljaqb", HEXAHEDRON_SLOPES, self.gradient)
+    def shape_gradients(self, blocks: slice = slice(None)) -> np.ndarray:
+        """Referential gradients of the shape functions at the quadrature points of elements in some blocks, (8, 3, size, points, blocks)."""
+        gradient = self.gradient[..., blocks]
+        if gradient.shape[2] == self.size:
+            return gradient
+        return np.einsum("kaq,lkjqb->ljaqb", HEXAHEDRON_SLOPES, gradient)
 
     def prepare(self, reference: np.ndarray) -> int:
         """Compute gradients and weights from the nodes (3, n); return the number of an element without volume, or -1."""
