@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from operator import sub
 
 import numpy as np
 
@@ -27,10 +28,15 @@ def check_resolution(shapes: list, epsilon: float) -> None:
     epsilon : float
         Geometric epsilon, in units of length.
     """
-    boxes = list(map(_box, shapes))
-    low, high = (np.array([box[k] for box in boxes]).reshape(-1, 3) for k in (0, 1))
-    largest = max(float(np.abs(low).max(initial=0.0)), float(np.abs(high).max(initial=0.0)))
-    if not largest <= LARGEST:
+    if not shapes:
+        return
+    low, high = _box(shapes[0])
+    for shape in shapes[1:]:
+        more = _box(shape)
+        low, high = np.minimum(low, more[0]), np.maximum(high, more[1])
+    low, high = low.tolist(), high.tolist()  # bodies come in thousands, and few numbers are faster without numpy
+    largest = max(map(abs, low + high))
+    if not all(abs(number) <= LARGEST for number in low + high):  # nor is NaN
         raise ValueError(f"coordinates of the shape reach {largest:g}; they must not exceed {LARGEST:g}")
     if DIGITS * math.ulp(largest) > epsilon:
         warnings.warn(
@@ -39,7 +45,7 @@ def check_resolution(shapes: list, epsilon: float) -> None:
             SolfecWarning,
             stacklevel=3,
         )
-    size = float((high.max(axis=0) - low.min(axis=0)).max()) if boxes else 0.0
+    size = max(map(sub, high, low))
     if 0.0 < size < SMALLEST * epsilon:
         warnings.warn(
             f"the shape is {size:.2g} long: too small for the geometric epsilon {epsilon:g}, within which bodies touch; they may float beside "
