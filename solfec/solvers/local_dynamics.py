@@ -275,7 +275,7 @@ class LocalDynamics:
         self.step, self.dynamic = step, bool(dynamic)
         self.coloured_above = COLOURED_ABOVE[colouring]
         self.form = CHEAPER if stored is None else int(stored)
-        self.held = NO_ROWS
+        self.held, self.unmet = NO_ROWS, np.zeros(0)
         self.elements = within_step(bodies)
         self._list_implicit(self.elements)
         self.pointers.reserve(bodies.n + 1)

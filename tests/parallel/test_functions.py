@@ -50,6 +50,22 @@ def test_springs_that_only_one_process_solves_for_do_not_keep_it_from_the_others
     assert rounded(course(scene.model, 3, 20, make=AutoSolver)[0], scene.model) == alone
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_run_goes_on_when_all_springs_by_functions_are_gone(size):
+    """Errors of springs were kept from the step before, also where no springs were left."""
+    scene = Scene()
+    balls = [scene.ball((0.39 * k, 0, 0)) for k in range(4)]
+    for k in (2, 3):
+        PUT_SPRING(balls[0], (0, 0, 0), balls[k], (0.39 * k, 0, 0), lambda s, v: -300 * s, (-3, 3))
+
+    def let_go(model, step):
+        for constraint in list(model.constraints.view("id")[: model.constraints.user_count]):
+            model.joints.delete_constraint(int(constraint))
+
+    found, _ = course(scene.model, size, 4, looks=2, between=let_go)
+    assert len(found) == 2
+
+
 @pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_functions_of_all_bodies_see_and_change_the_whole_model(size):
     """Before, in the midst of and after the motion; one of them puts a body into the model."""
