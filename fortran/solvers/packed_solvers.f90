@@ -27,6 +27,7 @@ module packed_solvers
 
   integer(i4), parameter :: newton_steps = 60
   real(dp), parameter :: newton_shift = 1e-7_dp           !< on the diagonal of Newton's scaled matrix
+  real(dp), parameter :: least_shift = 1e-10_dp           !< the same where rows contradict one another by little
   integer(i4), parameter :: most_starts = 8               !< starting points of the interior point method
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   integer(i4), parameter :: rounds_without_gain = 6      !< rounds within which the residual must halve
@@ -106,7 +107,7 @@ contains
     loads = load_of(part)
     dear = factor%products > dear_products
     if ((it%warm .or. dear) .and. it%residual < warm_from*loads) then
-      call try_newton(part, merge(few_steps, yielding_steps, dear .or. allocated(it%start)), factor, it, trial, x)
+      call try_newton(part, merge(few_steps, yielding_steps, dear .or. allocated(it%start)), newton_shift, factor, it, trial, x)
       if (it%residual <= it%tolerance) return
     end if
     if (allocated(it%start)) then
@@ -127,7 +128,7 @@ contains
       if (starts == 1) call probe(part, iterations, factor, state, it, x, growing)
       if (it%residual <= it%tolerance) return
       ! degenerate contacts end the interior point iteration early; from there Newton finds which of them stick and slide
-      call try_newton(part, merge(few_steps, newton_steps, growing), factor, it, trial, x)
+      call try_newton(part, merge(few_steps, newton_steps, growing), newton_shift, factor, it, trial, x)
       if (it%residual <= it%tolerance) return
       if (start == 0 .and. starts > 1) call probe(part, iterations, factor, state, it, x, growing)
       if (it%residual <= it%tolerance) return
@@ -137,6 +138,12 @@ contains
       return
     end if
     if (left_of(it, factor) > 0) call alternate(part, iterations, factor, state, it, x)
+    if (it%residual <= it%tolerance .or. left_of(it, factor) == 0 .or. .not. it%residual <= unmet*loads) return
+    ! Joints that close what they have drifted apart contradict, by next to nothing, contacts that hold the same motion.  Reactions
+    ! must move from contact to contact until some of them open or slide, and in a step none moves by more than the contradiction
+    ! over the shift.
+    trial = x
+    call try_newton(part, merge(few_steps, newton_steps, dear), least_shift, factor, it, trial, x)
   end subroutine try_solvers
 
   !> Number of factorisations for which there is work left; Newton and interior point steps make one each.
@@ -150,16 +157,17 @@ contains
   end function left_of
 
   !> At most so many Newton steps from `trial`; x keeps the better reactions.
-  subroutine try_newton(part, most, factor, it, trial, x)
+  subroutine try_newton(part, most, shift, factor, it, trial, x)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: most
+    real(dp), intent(in) :: shift
     type(island_lu), intent(inout) :: factor
     type(attempt), intent(inout) :: it
     real(dp), intent(inout) :: trial(3,0:part%n-1), x(3,0:part%n-1)
     real(dp) :: measured
     integer(i4) :: made
 
-    call newton_island(part, it%unscaled, it%tolerance, min(most, left_of(it, factor)), newton_shift, 1.0_dp, .true., factor, &
+    call newton_island(part, it%unscaled, it%tolerance, min(most, left_of(it, factor)), shift, 1.0_dp, .true., factor, &
                        trial, measured, made)
     it%counts(c_newton) = it%counts(c_newton) + made
     it%counts(c_method) = use_newton

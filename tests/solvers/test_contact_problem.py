@@ -114,6 +114,28 @@ def test_bilateral_rows_are_held_beside_contacts():
         assert np.abs(held).max() <= 1e-7
 
 
+@pytest.mark.parametrize("spin", [3e-10, 1e-9, 3e-9, 3e-8])
+def test_joints_that_turn_a_pressed_block_by_next_to_nothing_leave_it_on_two_corners(spin):
+    """A block that joints let move along z only, and turn as it closes what they have drifted apart, is pressed down on its four corners."""
+    half, inverse = 0.03, 1e-3 / 3.4
+    block = np.zeros((18, 6))
+    for corner, (x, y) in enumerate((x, y) for x in (-half, half) for y in (-half, half)):
+        block[3 * corner : 3 * corner + 3] = np.hstack([np.eye(3), [[0, -half, -y], [half, 0, x], [y, -x, 0]]])
+    block[12:15, 3:] = half * np.eye(3)  # no spin but the given one
+    block[15:17, :2] = np.eye(2)  # no motion along x and y
+    matrix = block @ np.diag(np.repeat([inverse, inverse * 1.5 / half**2], 3)) @ block.T
+    matrix[17, 17] = inverse
+    q = block @ (0, 0, -0.15, 0, 0, 0)
+    q[13] += half * spin  # corners at x = half rise, those at x = -half bear all
+    kind = [Cone.CONTACT] * 4 + [Cone.FIXED] * 2
+    solution = contact_problem.solve(from_matrix(matrix, q, [0.2] * 4 + [0.0] * 2, kind=kind), 1e-11, unscaled=False)
+    assert solution.status == "OK" and solution.residual < 1e-11
+    assert solution.u[2, :2] == pytest.approx(0.0, abs=5e-12)
+    assert solution.u[2, 2:4] == pytest.approx(2 * half * spin, abs=5e-12)
+    assert solution.r[2, :2].sum() == pytest.approx(0.15 / inverse, rel=1e-6)
+    assert not solution.r[:, 2:4].any()
+
+
 def test_numbers_that_are_not_finite_are_refused_by_name():
     with pytest.raises(SolfecError, match="must be finite"):
         single((1, np.nan, 0), 0.3)
