@@ -29,7 +29,7 @@ contains
     type(polyhedron) :: one, two
     type(manifold_work) :: work
     type(manifold_points) :: made
-    real(dp) :: centre(3), size, touching, margin, way(3), ways(3), push(3), sliver, reach, time
+    real(dp) :: centre(3), size, touching, margin, way(3), ways(3), push(3), sliver, reach
     integer(i4) :: k, m, a, b, most_vertices, most_faces, most_corners
     integer :: state
 
@@ -41,7 +41,7 @@ contains
     end do
     most_corners = most_vertices  ! no face has more
     !$omp parallel if (pays(pairs, 500)) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching, &
-    !$omp   margin, way, ways, push, sliver, reach, time, state)
+    !$omp   margin, way, ways, push, sliver, reach, state)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     call reserve_manifold(work, most_faces, most_corners)
@@ -67,14 +67,10 @@ contains
       way = 0
       push = 0
       if (any(ways > 0)) then
-        call impact_of_polyhedra(tables, a, b, one, two, centre, margin, touching, size, way, time, state)
+        call move_to_impact(tables, a, b, one, two, centre, margin, touching, size, way, push, state)
         if (state == missed) cycle
-        if (state == beside) time = 0
         if (state == met) reach = reach + norm2(ways)   ! an end that falls down while the other one rests
-        way = time*way
-        push = time*(tables%push(:,b) - tables%push(:,a))
-        if (norm2(push) > margin) push = 0   ! loads that move bodies further bring them together by themselves
-        if (time > 0) call gather_polyhedron(tables, b, centre - way, two)   ! its place at the impact
+        if (any(way /= 0)) call gather_polyhedron(tables, b, centre - way, two)   ! its place at the impact
       end if
       call find_manifold(one, two, tables, touching, reach, sliver, push, size, body_kind(tables%body(a)) == &
         finite_element_kind .and. body_kind(tables%body(b)) == finite_element_kind, work, made)
@@ -98,5 +94,36 @@ contains
     !$omp end do
     !$omp end parallel
   end subroutine find_manifolds
+
+  !> Finds the motion of the second polyhedron relative to the first, of this step, with which they meet.
+  !>
+  !> Loads may be borne by other contacts: a body that slides over a floor falls on its predicted way by g h^2, and a foil beneath
+  !> the next one.  So the way is the one without what loads add to it, if the bodies meet on it.
+  !>
+  !>   push    part of the way that loads of this step have made and that must not hide the direction in which bodies met
+  !>   state   `met`, `missed`, or `beside` without a way
+  pure subroutine move_to_impact(tables, a, b, one, two, centre, margin, touching, size, way, push, state)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: a, b
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: centre(3), margin, touching, size
+    real(dp), intent(out) :: way(3), push(3)
+    integer, intent(out) :: state
+    real(dp), parameter :: nothing(3) = 0
+    real(dp) :: time, all_push(3)
+
+    all_push = tables%push(:,b) - tables%push(:,a)
+    push = 0
+    state = missed
+    if (norm2(all_push) > touching) call impact_of_polyhedra(tables, a, b, one, two, centre, all_push, margin, touching, size, &
+      way, time, state)
+    if (state /= met) then
+      call impact_of_polyhedra(tables, a, b, one, two, centre, nothing, margin, touching, size, way, time, state)
+      if (state == beside) time = 0
+      push = time*all_push
+      if (norm2(push) > margin) push = 0   ! loads that move bodies further bring them together by themselves
+    end if
+    way = time*way
+  end subroutine move_to_impact
 
 end module manifolds

@@ -102,23 +102,26 @@ contains
   !> if they do not meet so, that of the corners that cross the plane between them furthest, as an end of a plate that falls over does.
   !>
   !>   a, b, centre   primitives, and the point to which `one` and `two` refer
+  !>   held           part of the motion of b relative to a that does not take place
   !>   state          `met`, `missed`, `beside`
-  pure subroutine impact_of_polyhedra(tables, a, b, one, two, centre, margin, near, size, way, time, state)
+  pure subroutine impact_of_polyhedra(tables, a, b, one, two, centre, held, margin, near, size, way, time, state)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: a, b
     type(polyhedron), intent(in) :: one, two
-    real(dp), intent(in) :: centre(3), margin, near, size
+    real(dp), intent(in) :: centre(3), held(3), margin, near, size
     real(dp), intent(out) :: way(3), time
     integer, intent(out) :: state
-    real(dp) :: apart(3), unused(3), high, low, way_of_one(3), way_of_two(3), time_of_corners
+    real(dp) :: drift(3,4), apart(3), unused(3), high, low, way_of_one(3), way_of_two(3), time_of_corners
     integer :: state_of_corners
 
-    way = way_between(tables, a, b, centre)
+    drift = tables%drift(:,:,b)
+    drift(:,4) = drift(:,4) - held
+    way = way_at(centre, tables%box(:,b), drift) - way_at(centre, tables%box(:,a), tables%drift(:,:,a))
     if (.not. is_fast(way, margin)) way = 0
     call time_of_polyhedra(one, two, way, near, size, time, state, apart)
     if (state == met) return
     call find_leader(one, centre, tables%box(:,a), tables%drift(:,:,a), apart, high, way_of_one)
-    call find_leader(two, centre, tables%box(:,b), tables%drift(:,:,b), -apart, low, way_of_two)
+    call find_leader(two, centre, tables%box(:,b), drift, -apart, low, way_of_two)
     if (high + low < 0) return   ! the plane stays between them
     way_of_two = way_of_two - way_of_one
     if (.not. is_fast(way_of_two, margin)) return

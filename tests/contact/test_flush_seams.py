@@ -37,7 +37,7 @@ def block(thickness, length=0.1):
     return [(x, y, z) for z in (0, thickness) for x in (0, length) for y in (-0.03, 0.03)]
 
 
-BLOCKS = [(0.1, 1.5, 4e-3), (7e-3, 1.3, 4e-3), (0.02, 3.0, 2e-3)]
+BLOCKS = [(0.1, 1.5, 4e-3), (7e-3, 1.3, 4e-3), (0.02, 3.0, 2e-3), (0.1, 1.5, 2e-2), (0.02, 1.5, 1.2e-2)]  # the last two: by more than their margin
 FOILS = [(1e-4, 1.0, 3e-3), (2e-6, 0.5, 2e-3)]  # rigid ones alone: of this material they vibrate faster than steps
 
 

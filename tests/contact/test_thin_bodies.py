@@ -97,3 +97,26 @@ def test_a_foil_slides_over_seams_though_it_dips_by_a_quarter_of_its_thickness(f
     s.RUN(model, s.AUTO_SOLVER(), min(0.3 / speed, 0.2))
     assert foil.velo[3] == pytest.approx(speed, rel=1e-6)
     assert foil.conf[11] == pytest.approx(1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize(("thickness", "step"), [(5e-6, 1e-3), (1e-4, 4e-3), (5e-4, 9e-3)])
+def test_a_foil_meets_another_one_on_its_floor_though_it_falls_by_its_thickness_in_a_step(thickness, step, fixed):
+    """Its predicted way, through the floor, leads beneath the other one, wherever that begins within a step's motion."""
+    speed = 1.3
+    for part in range(5):
+        model = s.SOLFEC("DYNAMIC", step, contacts="MANIFOLD")
+        model.verbose = "OFF"
+        s.SURFACE_MATERIAL(model, friction=0.0)
+        material = s.BULK_MATERIAL(model, density=1000)
+        s.GRAVITY(model, (0, 0, -10))
+        s.BODY(model, "OBSTACLE", box(-1, -1, -0.1, 3, 1, 0), material)
+        start = 0.15 + part / 5 * speed * step
+        other = s.BODY(model, "OBSTACLE" if fixed else "RIGID", box(start, -0.1, 0, start + 0.1, 0.1, thickness), material)
+        foil = s.BODY(model, "RIGID", box(0, -0.03, 0, 0.1, 0.03, thickness), material)
+        s.INITIAL_VELOCITY(foil, (speed, 0, 0), (0, 0, 0))
+        s.RUN(model, s.AUTO_SOLVER(1e-10), 0.1 / speed)
+        assert foil.velo[3] == pytest.approx(0.0 if fixed else speed * foil.mass / (foil.mass + other.mass), abs=1e-6)
+        assert foil.conf[11] == pytest.approx(thickness / 2, abs=1e-7)
+        if fixed:
+            assert foil.conf[9] == pytest.approx(start - 0.05, abs=1e-5)
