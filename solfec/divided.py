@@ -16,12 +16,11 @@ from time import perf_counter
 import numpy as np
 
 from . import fragments, kernel_level, lost_bodies
-from .bodies.loads import BodyCallbacks
 from .contact.swallowed import Swallowed
 from .errors import SolfecError
+from .first_impacts import copy_without_functions
 from .kinds import BodyKind
 from .migration import rearrange, state_of, take_states
-from .motion_hooks import Hooks
 from .parallel.gathered_solver import GatheredSolver, IslandSolver
 from .parallel.kept_rows import KeptRows
 from .parallel.part import VALID, Part, is_implicit, least_reach, speeds
@@ -179,10 +178,11 @@ class Divided:
         if world.size > 1:
             self._tell_of_full_sweeps()
         whole.settle()
+        whole.newborn.begin_motion(whole)
         self._next_id = whole.constraints.next_id
         if whole.joint_correction and whole.constraints.user_count:
             whole.uncorrected.note(whole.constraints, whole.bodies)
-        model = whole if world.size == 1 else self._copied()
+        model = whole if world.size == 1 else copy_without_functions(whole)
         if before is not None:
             model.cracks.keep_sections(before.model.cracks)
             model.swallowed = before.model.swallowed
@@ -206,13 +206,6 @@ class Divided:
         self._load, self._sent = self._work(), world.traffic.sent
         if world.size > 1:
             whole.timings["PARBAL"] += perf_counter() - began
-
-    def _copied(self):
-        """Return a copy of the whole model without functions of the user, who may count on it that there is one of each."""
-        whole, callbacks = self.whole, BodyCallbacks()
-        loads, functions = whole.loads, whole.constraints.functions
-        others = {id(whole.hooks): Hooks(), id(loads.callbacks): callbacks, id(loads.sources): [callbacks], id(loads.of_step): [], id(whole.kept_rows): None}
-        return copy.deepcopy(whole, {**others, id(functions): functions})
 
     def _tell_of_full_sweeps(self) -> None:
         """Warn once that sweeps are those of 'FULL', whatever the variant, where one process makes all of them."""

@@ -27,6 +27,7 @@ from .contact.geometry import Geometry
 from .contact.swallowed import Swallowed
 from .edited_energy import EditedEnergy
 from .errors import SolfecError
+from .first_impacts import Newborn
 from .fractures import Fractures
 from .joints import Joints
 from .kept_memory import keep_freed_memory
@@ -117,6 +118,7 @@ class Domain:
         self.timings = self._time_step.timings
         self.edited_energy = EditedEnergy(self.bodies)
         self.next_body_id = 1
+        self.newborn = Newborn()
         self.deleted_bodies = 0
         self.state_changes = 0  # by the user, who may do so between steps
         self._initialised = 0  # number of these that energies and what integration needs take into account
@@ -164,6 +166,8 @@ class Domain:
             self.guard.refuse_to_advance(self.time)
         if self.hooks.before and elsewhere.has_nothing:
             self.hooks.call_before(self)
+        if elsewhere.has_nothing:
+            self.newborn.begin_motion(self)
         self.guard.standing = PREPARING
         try:
             self.settle()

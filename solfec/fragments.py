@@ -66,6 +66,7 @@ def open_cracks(domain, opening: list[tuple[int, int]] | None = None) -> None:
         if crack.energy:
             crack_bonds.prepare(domain, children, crack)
         _copy_cracks(domain, others, children)
+    domain.newborn.go_on(domain)
 
 
 def _copy_cracks(domain, cracks: list[Crack], children: list[int]) -> None:

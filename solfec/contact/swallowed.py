@@ -1,5 +1,6 @@
 """Overlaps that no law of contact explains: bodies so deep in one another that the normals of their facets cancel and the normal is a guess, and
-bodies that begin, in the input or later, nearer to one another than they move before contacts of theirs are found for the first time."""
+bodies that begin, in the input or later, nearer to one another than they move before contacts of theirs are found for the first time, where `first_impacts` does
+not see it: beyond a margin of the user, and in models of which each process has its own bodies."""
 
 from __future__ import annotations
 
