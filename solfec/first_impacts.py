@@ -24,6 +24,7 @@ from .time_step import TimeStep
 PART_OF_STEP = 1e-9  # length of the step of impacts over that of others
 SLIVER = 0.02  # over the margin: overlaps so small do not matter
 ACCURACY, SWEEPS = 1e-8, 1000
+MOST_COMPARED = 1_000_000  # boxes of new bodies times boxes of all
 
 _bound_lengths = _kernels.motion_bounds.bound_lengths
 
@@ -101,7 +102,7 @@ def _take_velocities(model, struck, friction: float) -> None:
 
 
 def _may_meet(model, first: int) -> bool:
-    """Whether new bodies, or others towards them, move by more than a sliver in half a step."""
+    """Whether new bodies, or others towards them, move by more than a sliver in half a step, and their boxes meet in it."""
     bodies, margin = model.bodies, model.geometry.primitives.view("margin")
     model.settings.set_margins(model.geometry)
     new = bodies.view("id") >= first
@@ -109,7 +110,20 @@ def _may_meet(model, first: int) -> bool:
         return False
     speed = np.zeros(bodies.n)
     opened(_bound_lengths(bodies.handles, np.asfortranarray(bodies.triples.velo), speed))
-    return bool(0.5 * model.step * (speed[new].max() + speed.max()) > SLIVER * margin.min())
+    way = 0.5 * model.step * speed
+    return bool(way[new].max() + way.max() > SLIVER * margin.min()) and _boxes_meet(model, new, way)
+
+
+def _boxes_meet(model, new: np.ndarray, way: np.ndarray) -> bool:
+    """Whether boxes of new bodies come upon those of others while bodies move by some lengths (n,); too many boxes are not compared, and may."""
+    model.states.update_shapes()
+    body, box = (model.geometry.primitives.view(name) for name in ("body", "box"))
+    chosen = np.flatnonzero(new[body])
+    if chosen.size * body.size > MOST_COMPARED:
+        return True
+    low, high = box[:3] - way[body], box[3:] + way[body]
+    meet = ((low[:, chosen, None] <= high[:, None, :]) & (low[:, None, :] <= high[:, chosen, None])).all(axis=0)
+    return bool((meet & (body[chosen, None] != body)).any())
 
 
 def _meet(trial, first: int) -> bool:
