@@ -3,7 +3,7 @@
 !> The normal is that of a feature: of the face along whose normal the bodies are furthest apart (or overlap least), of
 !> two edges that cross, or the middle of the faces about two edges that lie on each other.  If bodies are apart, or
 !> overlap by no more than a sliver, along two very different directions, they pass each other at an edge, and neither
-!> direction is that of a contact.  So a body that slides over flush bodies is not stopped at their seams.  A sliver is thin beside
+!> direction is that of a contact.  The same is true of directions less different if they approach each other along one of them only.  So a body that slides over flush bodies is not stopped at their seams.  A sliver is thin beside
 !> both bodies: foils that lie on each other overlap by little along every direction, and are in contact.
 module manifold
   use kinds, only: dp, i4
@@ -11,6 +11,7 @@ module manifold
   use matrix3, only: cross
   use polygon_cut, only: cut
   use gjk, only: closest_points
+  use time_of_impact, only: way_ahead
   implicit none
   private
   public :: manifold_work, manifold_points, reserve_manifold, find_manifold, passing_at_edge
@@ -18,6 +19,7 @@ module manifold
   real(dp), parameter :: facing = 0.985_dp    !< cosine of the angle (10 degrees) up to which faces count as lying on each other
   real(dp), parameter :: turned = 0.9817_dp   !< see `contact_patch`
   real(dp), parameter :: passing = 0.5_dp     !< bodies apart along directions more than 60 degrees apart pass each other
+  real(dp), parameter :: tangent = 0.05_dp    !< bodies that approach by less than this part move along each other
   real(dp), parameter :: same = 0.9986_dp     !< directions within 3 degrees count as one
   real(dp), parameter :: deep = 0.5_dp        !< part of the extents of bodies along a direction: overlaps that are deeper are no slivers
   real(dp), parameter :: thin = 0.1_dp        !< part of the thickness of a body: a face carries points further than this from its border
@@ -82,11 +84,13 @@ contains
   !>   tables     of the shapes from which the bodies are copied
   !>   touching   distance at which bodies touch; reach: the largest gap of a point; sliver: see above (lengths)
   !>   push       motion of the second body relative to the first that loads of this step have made
+  !>   a, b       primitives; centre: of the pair
   !>   spread     points of bodies that touch are those of a quadrature of the common area (deformable bodies), not its corners
-  subroutine find_manifold(one, two, tables, touching, reach, sliver, push, size, spread, work, made)
+  subroutine find_manifold(one, two, tables, a, b, centre, touching, reach, sliver, push, size, spread, work, made)
     type(polyhedron), intent(in) :: one, two
     type(shape_tables), intent(in) :: tables
-    real(dp), intent(in) :: touching, reach, sliver, push(3), size
+    real(dp), intent(in) :: touching, reach, sliver, push(3), centre(3), size
+    integer(i4), intent(in) :: a, b
     logical, intent(in) :: spread
     type(manifold_work), intent(inout) :: work
     type(manifold_points), intent(inout) :: made
@@ -117,6 +121,7 @@ contains
     end if
     if (beneath_inner_face(one, work%first, best) .or. beneath_inner_face(two, work%second, best)) return
     if (pass_each_other(one, two, work%first, work%second, sliver, push, normal, aside)) return
+    if (slide_past(tables, a, b, centre, normal, aside, touching)) return
     if (touch_inside(one, two, one_face > 0, normal, -best, size)) then
       call crossing_edges(one, two, tables, faces, 0.25_dp*best, touching, reach, size, made, crossed)
       return
@@ -128,8 +133,9 @@ contains
     if (supported .and. (best >= -sliver .or. made%nearest <= best + sliver)) return
     call crossing_edges(one, two, tables, faces, best, touching, reach, size, made, crossed)
     if (crossed) then   ! the foot of a pyramid passes the upright edge of a block on which it slides
-      if (made%gap(0) >= -sliver) made%found = .not. pass_each_other(one, two, work%first, work%second, sliver, push, made%normal, &
-        aside)
+      if (made%gap(0) < -sliver) return
+      made%found = .not. pass_each_other(one, two, work%first, work%second, sliver, push, made%normal, aside)
+      if (slide_past(tables, a, b, centre, made%normal, aside, touching)) made%found = .false.
       return
     end if
     if (best > touching) then
@@ -230,6 +236,23 @@ contains
     call direction_aside(two, one, second, -1.0_dp, sliver, push, normal, aside)
     pass_each_other = dot_product(normal, aside) < passing
   end function pass_each_other
+
+  !> Whether bodies that are apart along two directions, see `pass_each_other`, move towards each other along the one but not along the
+  !> other.  Then their edges do not meet, at any angle between the directions above 10 degrees: a block with chamfered edges, or a lying
+  !> prism of many sides, slides over flush tiles.
+  pure logical function slide_past(tables, a, b, centre, normal, aside, touching)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: a, b
+    real(dp), intent(in) :: centre(3), normal(3), aside(3), touching
+    real(dp) :: ahead(3), most, least
+
+    slide_past = .false.
+    if (dot_product(normal, aside) > facing) return
+    ahead = way_ahead(tables, a, b, centre)
+    most = max(dot_product(normal, ahead), dot_product(aside, ahead))
+    least = min(dot_product(normal, ahead), dot_product(aside, ahead))
+    slide_past = least < -touching .and. most >= tangent*least
+  end function slide_past
 
   !> A sliver's width that is no more than a part of the thickness of either body, its least extent along the normals of its faces.
   pure real(dp) function thin_sliver(one, two, sliver)

@@ -72,7 +72,7 @@ contains
         if (state == met) reach = reach + norm2(ways)   ! an end that falls down while the other one rests
         if (any(way /= 0)) call gather_polyhedron(tables, b, centre - way, two)   ! its place at the impact
       end if
-      call find_manifold(one, two, tables, touching, reach, sliver, push, size, body_kind(tables%body(a)) == &
+      call find_manifold(one, two, tables, a, b, centre, touching, reach, sliver, push, size, body_kind(tables%body(a)) == &
         finite_element_kind .and. body_kind(tables%body(b)) == finite_element_kind, work, made)
       if (.not. made%found) cycle
       results%status(k) = 1

@@ -11,6 +11,7 @@ module primitive_motion
   public :: predict_motion
 
   real(dp), parameter :: part_of_margin = 0.5_dp  !< motions shorter than this part of a margin are ignored
+  real(dp), parameter :: still = 1.0e-3_dp        !< rigid bodies that move by less than this part of a margin rest
   real(dp), parameter :: longest = 1.0e3_dp       !< limit of motions, in sizes of the primitive
 
 contains
@@ -20,7 +21,7 @@ contains
   !> Reads velocities u* and configurations of bodies, and current boxes and margins; writes `reach` and `drift` of primitives:
   !>
   !>   reach   margin + 2 w, where w bounds the motion of the primitive's points; w = 0 for slow primitives
-  !>   drift   motion of a point at x: drift(:,4) + drift(:,1:3) (x - centre of the box); 0 for slow primitives
+  !>   drift   motion of a point at x: drift(:,4) + drift(:,1:3) (x - centre of the box); of slow rigid primitives without what loads add
   !>   push    what the loads of the step add to drift(:,4)
   subroutine predict_motion(state, shapes, step)
     type(bodies_and_triples), intent(in) :: state
@@ -57,6 +58,12 @@ contains
           shapes%reach(i) = margin
           shapes%drift(:,:,i) = 0
           shapes%push(:,i) = 0
+          ! bodies that rest begin the step without velocity, whatever loads add
+          associate (spin => state%triples%velo_prev(:,state%bodies%velo_ptr(b)), &
+                     speed => state%triples%velo_prev(:,state%bodies%velo_ptr(b)+1))
+            if (state%bodies%kind(b) < pseudo_rigid_kind .and. step*(norm2(spin)*norm2(size) + norm2(speed)) > still*margin) &
+              shapes%drift(:,:,i) = step*way_of_body(state, state%triples%velo_prev, b, 0.5_dp*(box(1:3) + box(4:6)))
+          end associate
         end if
       end associate
     end do

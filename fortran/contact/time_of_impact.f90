@@ -9,7 +9,8 @@ module time_of_impact
   use gjk, only: closest_points
   implicit none
   private
-  public :: is_fast, way_between, furthest_ways, advance, stays_open, impact_of_polyhedra, approaching, met, missed, beside
+  public :: is_fast, way_ahead, way_between, furthest_ways, advance, stays_open, impact_of_polyhedra, &
+    approaching, met, missed, beside
 
   integer, parameter :: approaching = 0, met = 1, missed = 2   !< states of `advance`
   integer, parameter :: beside = 3   !< missed, and the plane between the present places is not crossed: see `stays_open`
@@ -36,6 +37,17 @@ contains
     if (.not. max(tables%reach(a) - tables%margin(a), tables%reach(b) - tables%margin(b)) > 0) return
     way = way_at(point, tables%box(:,b), tables%drift(:,:,b)) - way_at(point, tables%box(:,a), tables%drift(:,:,a))
   end function way_between
+
+  !> Motion of primitive b relative to a within a step, at a point, without what loads make.
+  pure function way_ahead(tables, a, b, point) result(way)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: a, b
+    real(dp), intent(in) :: point(3)
+    real(dp) :: way(3)
+
+    way = way_at(point, tables%box(:,b), tables%drift(:,:,b)) - way_at(point, tables%box(:,a), tables%drift(:,:,a)) - &
+      (tables%push(:,b) - tables%push(:,a))
+  end function way_ahead
 
   !> Bound of `way_between` over all points of both primitives, along each axis.
   pure function furthest_ways(tables, a, b) result(ways)

@@ -66,6 +66,31 @@ def test_the_foot_of_a_pyramid_passes_the_upright_edges_where_four_tiles_meet(sp
     assert abs(sunk) < 1e-8
 
 
+def frustum(sides, chamfer, turn):
+    """Corners of an upright prism with a chamfered foot."""
+    angles = turn + 2 * pi * (np.arange(sides) + 0.5) / sides
+    return [(r * cos(a), r * sin(a), z) for r, z in ((0.05 - chamfer, 0), (0.05, chamfer), (0.05, 0.1)) for a in angles]
+
+
+def lying(sides):
+    """Corners of a prism that lies on one of its sides."""
+    angles = 2 * pi * (np.arange(sides) + 0.5) / sides - pi / 2
+    return [(0.05 * cos(a), y, 0.05 * sin(a) + 0.05 * cos(pi / sides)) for a in angles for y in (-0.03, 0.03)]
+
+
+@pytest.mark.parametrize(("speed", "step"), [(0.2, 1e-3), (1.0, 1e-3), (1.0, 4e-3), (3.0, 1e-3)])
+@pytest.mark.parametrize(
+    "corners",
+    [frustum(4, 5e-3, 0.0), frustum(4, 5e-3, 0.1), frustum(8, 2e-3, 0.3), frustum(24, 5e-3, 0.1), lying(8), lying(24)],
+    ids=["chamfered block", "turned one", "chamfered octagon", "chamfered disk", "lying octagon", "lying cylinder"],
+)
+def test_chamfered_blocks_and_prisms_pass_seams(corners, speed, step):
+    """Their slanted faces come over the edges of tiles; no body moves into another."""
+    velocity, sunk = slide(corners, speed, step, 0.3 / speed)
+    np.testing.assert_allclose(velocity, (speed, 0, 0), atol=1e-6 * speed)
+    assert abs(sunk) < 1e-8
+
+
 def test_a_block_that_flies_at_a_wall_is_stopped_by_it():
     """What a body falls by within a step hides no wall that rises above its lower side."""
     model = s.SOLFEC("DYNAMIC", 4e-3, contacts="MANIFOLD")
