@@ -141,6 +141,7 @@ class Snapshot:
 
     def __init__(self, model: Model):
         domain = model.domain
+        domain.newborn.go_on(domain)  # these are laws of steps: no body is struck before its first one (tests/contact/test_first_half_step.py)
         self.conf = {i: domain.states.conf(i).copy() for i in model.identifiers()}
         self.velo = {i: domain.states.velo(i).copy() for i in model.identifiers()}
         self.momentum = {i: self.momentum_of(model, i) for i in model.identifiers()}
