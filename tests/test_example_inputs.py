@@ -338,7 +338,7 @@ def test_column_runs_out_and_stays_in_its_channel(solfec):
 @pytest.mark.parametrize("method", ["auto", "sweeps"])
 def test_rock_fill_comes_to_rest_between_its_plates(solfec, method):
     """Friction of the plates carries some of the weight; stones of radius 0.5 to 0.75, pressed flat, lie on the ground or on others."""
-    process = solfec("coupling/rock-fill.py", 16, method, 2.5)
+    process = solfec("coupling/rock-fill.py", 16, method, 3.5)  # after 2.5 s a stone may still roll
     assert 0.4 < printed(process, r"mean height ([\d.]+) m") < 1.2
     assert 0.85 < printed(process, r"carries ([\d.]+) of the weight") < 1.05
     assert printed(process, r"kinetic energy ([\d.e+-]+) of") < 5e-3
