@@ -22,7 +22,7 @@ class SlotTable(Table):
     """Slots: a row in each lane, or none."""
 
     COLUMNS = {
-        "row": ((8,), "i4", -1),
+        "row": ((8,), "i4", 0),  # -1: none
         "used": ((), "i4", 0),  # lanes with a row, the first ones
         "entries": ((), "i4", 0),  # most entries of these rows
         "first_entry": ((), "i4", 0),  # in LaneEntryTable
