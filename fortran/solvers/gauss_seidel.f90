@@ -29,6 +29,7 @@ module gauss_seidel
     integer(i4) :: colours, chunks  !< colours, and chunks of rows of all colours; 0: rows are swept one after another
     real(dp) :: unit                !< of force, in which the merit adds reactions to velocities
     integer(i4) :: coloured_rows    !< the first row behind those of colours
+    logical :: heard                !< rows behind those of colours read reactions of contacts, which lanes hold: those of rolling friction
   end type sweeps
 
 contains
@@ -142,6 +143,7 @@ contains
     if (first_row == 0) run%chunks = colour_ptr(colours)
     run%coloured_rows = first_row
     if (run%chunks > 0) run%coloured_rows = run%loc%rows%chunk_ptr(run%chunks)
+    run%heard = any(run%loc%rows%contact(run%coloured_rows:n-1) >= 0)
     ! if there is no velocity to stop, reactions of the last step are no good start
     if (meritval < 1.0_dp .and. first_row == 0) then
       if (.not. any(run%loc%rows%B(:,0:n-1) /= 0.0_dp)) run%loc%rows%R(:,0:n-1) = 0.0_dp
@@ -166,6 +168,7 @@ contains
     if (backwards) call sweep_range(run, run%coloured_rows, run%n - 1, backwards, part(run%chunks))
     if (run%beside) then
       call sweep_lanes(run, backwards, found)
+      if (run%heard .and. run%side%chunks%packed /= 0) call unpack_slots(run%loc%rows, run%side)
     else
       call sweep_colours(run, colour_ptr, backwards, part)
       do k = 0, run%chunks - 1

@@ -108,6 +108,19 @@ def test_a_ball_that_slides_is_not_held_by_rolling_friction():
     assert (spatial_rate(body)[1] - turned) / 0.05 == pytest.approx((0.2 - 0.1) * G / (0.4 * RADIUS), rel=1e-6)
 
 
+def test_balls_of_large_models_roll_as_one_alone():
+    """Rolling friction follows the newest normal reactions where more than 2000 contacts are swept eight at a time: it was none in the first step."""
+    velocities = []
+    for side in (1, 46):
+        solfec, bulk = plate(half=12, rolling_length=0.2 * RADIUS)
+        balls = [ball(solfec, bulk, (0.3 * i - 7, 0.3 * j - 7, RADIUS), (1, 0, 0), (0, 1 / RADIUS, 0)) for i in range(side) for j in range(side)]
+        s.RUN(solfec, s.GAUSS_SEIDEL_SOLVER(1e-12, 2000), STEP)
+        velocities.append(np.array([velocity(body) for body in balls]))
+    assert len(solfec.constraints) > 2000
+    assert velocities[0][0, 0] < 1 - 1e-4
+    np.testing.assert_allclose(velocities[1], np.broadcast_to(velocities[0][0], velocities[1].shape), atol=1e-9)
+
+
 @each_solver
 def test_a_rolling_ball_stops_in_its_time_and_stays(solver):
     """7/5 m v'/r = -l m g/r^2: it stops after 7/5 v r/(l g)."""
