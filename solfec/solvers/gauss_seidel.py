@@ -256,7 +256,8 @@ class GaussSeidelSolver(ConstraintSolver):
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
         """Call the kernel once; with `reverse` 2 all sweeps run backwards."""
         settings = self.sweep_settings(maxiter, reverse)
-        lanes = NO_LANES if local.stored or first_row or not local.colours else self._in_lanes(local)
+        beside = local.colours and not (local.stored or first_row) and maxiter > 1  # a single sweep takes less time than arranging its rows
+        lanes = self._in_lanes(local) if beside else NO_LANES
         fallbacks, iterations, error, g, residual, failed, status = _sweep_rows(
             local.handles, lanes, settings.handle, local.n, first_row, local.stored, local.bodies.triples.n, local.colours, local.colour_ptr,
             local.half_step, local.step, check_cohesion,
