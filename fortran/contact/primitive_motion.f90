@@ -11,7 +11,7 @@ module primitive_motion
   public :: predict_motion
 
   real(dp), parameter :: part_of_margin = 0.5_dp  !< motions shorter than this part of a margin are ignored
-  real(dp), parameter :: still = 1.0e-3_dp        !< rigid bodies that move by less than this part of a margin rest
+  real(dp), parameter :: still = 1.0e-3_dp        !< bodies that move by less than this part of a margin rest
   real(dp), parameter :: longest = 1.0e3_dp       !< limit of motions, in sizes of the primitive
 
 contains
@@ -21,7 +21,7 @@ contains
   !> Reads velocities u* and configurations of bodies, and current boxes and margins; writes `reach` and `drift` of primitives:
   !>
   !>   reach   margin + 2 w, where w bounds the motion of the primitive's points; w = 0 for slow primitives
-  !>   drift   motion of a point at x: drift(:,4) + drift(:,1:3) (x - centre of the box); of slow rigid primitives without what loads add
+  !>   drift   motion of a point at x: drift(:,4) + drift(:,1:3) (x - centre of the box); of slow primitives without what loads add
   !>   push    what the loads of the step add to drift(:,4)
   subroutine predict_motion(state, shapes, step)
     type(bodies_and_triples), intent(in) :: state
@@ -58,17 +58,43 @@ contains
           shapes%reach(i) = margin
           shapes%drift(:,:,i) = 0
           shapes%push(:,i) = 0
-          ! bodies that rest begin the step without velocity, whatever loads add
-          associate (spin => state%triples%velo_prev(:,state%bodies%velo_ptr(b)), &
-                     speed => state%triples%velo_prev(:,state%bodies%velo_ptr(b)+1))
-            if (state%bodies%kind(b) < pseudo_rigid_kind .and. step*(norm2(spin)*norm2(size) + norm2(speed)) > still*margin) &
-              shapes%drift(:,:,i) = step*way_of_body(state, state%triples%velo_prev, b, 0.5_dp*(box(1:3) + box(4:6)))
-          end associate
+          call take_way_before(state, shapes, step, i, b)
         end if
       end associate
     end do
     !$omp end parallel do
   end subroutine predict_motion
+
+  !> Sets `drift` of a slow primitive: it matters beside smaller bodies, whose margins are smaller.  Bodies that rest begin the step without
+  !> velocity, whatever loads add.
+  subroutine take_way_before(state, shapes, step, i, b)
+    type(bodies_and_triples), intent(in) :: state
+    type(shape_tables), intent(in) :: shapes
+    real(dp), intent(in) :: step
+    integer, intent(in) :: i, b             !< primitive and its body
+    real(dp) :: way(3,4), furthest, size(3), centre(3)
+
+    associate (velo => state%triples%velo_prev(:,state%bodies%velo_ptr(b):), box => shapes%box(:,i), &
+               count => shapes%vertex_count(i), vertex => shapes%vertex_list(shapes%vertex_ptr(i):))
+      size = box(4:6) - box(1:3)
+      centre = 0.5_dp*(box(1:3) + box(4:6))
+      if (state%bodies%kind(b) == finite_element_kind) then
+        call way_of_element(count, vertex, shapes%vertex_node, state%bodies%node_count(b), velo, way, furthest)
+      else if (state%bodies%kind(b) == pseudo_rigid_kind) then
+        way = way_of_body(state, state%triples%velo_prev, b, centre)
+        furthest = norm2(way(:,4)) + norm2(way(:,1:3))*0.5_dp*norm2(size)
+      else
+        furthest = norm2(velo(:,1))*norm2(size) + norm2(velo(:,2))
+      end if
+      if (.not. step*furthest > still*shapes%margin(i)) return
+      if (state%bodies%kind(b) == finite_element_kind) then
+        call turn_element(count, vertex, shapes%vertex_node, velo, shapes%current, centre, way)
+      else
+        way = way_of_body(state, state%triples%velo_prev, b, centre)
+      end if
+      shapes%drift(:,:,i) = step*way
+    end associate
+  end subroutine take_way_before
 
   !> Velocity of a rigid or pseudo-rigid body as a function of place about a point, v = way(:,4) + way(:,1:3) (x - point).
   pure function way_of_body(state, velo, b, point) result(way)

@@ -26,17 +26,34 @@ contains
     is_fast = dot_product(way, way) > (part_of_margin*margin)**2
   end function is_fast
 
-  !> Motion of primitive b relative to a within a step, at a point: zero where neither has a drift.
+  !> Motion of primitive b relative to a within a step, at a point: zero where neither is fast beside its margin, or the lesser one of both.
   pure function way_between(tables, a, b, point) result(way)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: a, b
     real(dp), intent(in) :: point(3)
-    real(dp) :: way(3)
+    real(dp) :: way(3), way_of_a(3)
 
-    way = 0
-    if (.not. max(tables%reach(a) - tables%margin(a), tables%reach(b) - tables%margin(b)) > 0) return
-    way = way_at(point, tables%box(:,b), tables%drift(:,:,b)) - way_at(point, tables%box(:,a), tables%drift(:,:,a))
+    way = way_at(point, tables%box(:,b), tables%drift(:,:,b))
+    way_of_a = way_at(point, tables%box(:,a), tables%drift(:,:,a))
+    if (.not. either_is_fast(tables, a, b, way_of_a, way)) then
+      way = 0
+    else
+      way = way - way_of_a
+    end if
   end function way_between
+
+  !> Whether one of two primitives, which move by such ways, is too fast for its own margin or for the lesser one, that of their contact:
+  !> large bodies have large margins.
+  pure logical function either_is_fast(tables, a, b, way_of_a, way_of_b)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: a, b
+    real(dp), intent(in) :: way_of_a(3), way_of_b(3)
+    real(dp) :: margin
+
+    margin = min(tables%margin(a), tables%margin(b))
+    either_is_fast = max(tables%reach(a) - tables%margin(a), tables%reach(b) - tables%margin(b)) > 0 .or. &
+      is_fast(way_of_a, margin) .or. is_fast(way_of_b, margin)
+  end function either_is_fast
 
   !> Motion of primitive b relative to a within a step, at a point, without what loads make.
   pure function way_ahead(tables, a, b, point) result(way)
@@ -53,11 +70,15 @@ contains
   pure function furthest_ways(tables, a, b) result(ways)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: a, b
-    real(dp) :: ways(3)
+    real(dp) :: ways(3), ways_of_a(3)
 
-    ways = 0
-    if (.not. max(tables%reach(a) - tables%margin(a), tables%reach(b) - tables%margin(b)) > 0) return
-    ways = furthest_way(tables%box(:,a), tables%drift(:,:,a)) + furthest_way(tables%box(:,b), tables%drift(:,:,b))
+    ways = furthest_way(tables%box(:,b), tables%drift(:,:,b))
+    ways_of_a = furthest_way(tables%box(:,a), tables%drift(:,:,a))
+    if (.not. either_is_fast(tables, a, b, ways_of_a, ways)) then
+      ways = 0
+    else
+      ways = ways + ways_of_a
+    end if
   end function furthest_ways
 
   !> Bound of `way_at` over the points in a box.

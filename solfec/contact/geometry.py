@@ -112,8 +112,8 @@ class PrimitiveTable(Table):
         "adjacent_ptr": ((), "i4", 0),  # first row of the adjacency table
         "adjacent_count": ((), "i4", 0),
         "margin": ((), "f8", 0.0),  # pairs within the lesser of both margins are in contact
-        "drift": ((3, 4), "f8", 0.0),  # motion within the step: of the box's centre (last column), and its gradient; 0 if short compared with the margin
-        "push": ((3,), "f8", 0.0),  # part of the motion of the box's centre within the step that the step's loads make, which contacts may bear; 0 like `drift`
+        "drift": ((3, 4), "f8", 0.0),  # motion within the step: of the box's centre (last column), and its gradient; if short compared with the margin, without what loads add, and 0 at rest
+        "push": ((3,), "f8", 0.0),  # part of the motion of the box's centre within the step that the step's loads make, which contacts may bear; 0 if the motion is short
         "reach": ((), "f8", 0.0),  # margin plus twice the longest motion of a point: pairs nearer than half the sum of both may come into contact
         "box": ((6,), "f8", 0.0),  # current box enlarged by the geometric epsilon: lower corner, upper corner
     }
