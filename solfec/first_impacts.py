@@ -71,6 +71,7 @@ def strike(model, first: int) -> None:
     trial.loads, phases, half = Loads(trial.bodies), TimeStep(trial), 0.5 * model.step
     trial.step = PART_OF_STEP * model.step
     phases.predict()
+    phases.obstacles.forget()  # what constraints prescribe is their velocity at the end of the step
     for solver in implicit_of_step(trial.bodies, within_step(trial.bodies)).solvers:
         solver.refresh(trial.bodies, model.step)  # bodies that steps do not resolve are struck as in whole steps, as stiff ones
     trial.step = half  # shapes are found to move by what bodies move in half a step

@@ -12,6 +12,7 @@ from .bodies.implicit import present_implicit
 from .bodies.support_stiffness import SupportStiffness
 from .constraints import element_points, user
 from .constraints.elsewhere import NOWHERE, Elsewhere
+from .constraints.obstacle_motion import ObstacleMotion
 from .contact.phase import Detection
 from .solvers import contradictory_rows, supports
 
@@ -53,6 +54,7 @@ class TimeStep:
     def __init__(self, model):
         self.model = model
         self.timings = Timings()
+        self.obstacles = ObstacleMotion()
         self.detection = Detection(model, self._hold_cohesive, self._note_swallowed)
 
     def run(self, solver, elsewhere: Elsewhere = NOWHERE) -> tuple[float, float]:
@@ -76,6 +78,9 @@ class TimeStep:
             user.update(model.constraints, model.bodies, model.time + model.step, model.step, elsewhere)
             if not model.dynamic:
                 user.prescribe_means(model.constraints, model.time, model.step)
+        self.obstacles.forget()
+        if model.settings.manifold and model.dynamic and elsewhere.matters(model.constraints.user_count > 0):
+            self.obstacles.find(model.constraints, model.bodies, model.step, elsewhere)
         spent.end("CONUPD")
 
     def detect(self) -> None:
@@ -83,7 +88,8 @@ class TimeStep:
         model, spent, detection = self.model, self.timings, self.detection
         if model.bodies.embedded:
             within_step(model.bodies).place_vertices(model.bodies, model.geometry)
-        detection.move_shapes()
+        with self.obstacles.ahead(model.bodies):
+            detection.move_shapes()
         spent.end("TIMINT")
         detection.follow_contacts()
         spent.end("CONUPD")
@@ -99,7 +105,7 @@ class TimeStep:
     def assemble(self, stored_form: bool | int | None, colouring: str, elsewhere: Elsewhere = NOWHERE) -> None:
         """Assemble W, B and the laws of all rows in `local_dynamics`, in the form and order of a solver (ConstraintSolver)."""
         model, local = self.model, self.model.local_dynamics
-        local.epsilon = model.epsilon
+        local.epsilon, local.obstacles = model.epsilon, self.obstacles
         local.assemble(model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic, stored_form, colouring, elsewhere)
         self.timings.end("LOCDYN")
 

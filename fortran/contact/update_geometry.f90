@@ -90,8 +90,28 @@ contains
       end if
       !$omp end parallel
     end associate
-    if (step > 0.0_dp) call predict_motion(state, shapes, step)
+    if (step > 0.0_dp) then
+      call predict_motion(state, shapes, step)
+      call note_motion(shapes, work)
+    end if
   end subroutine update_shapes
+
+  !> Lets bodies that will move count as moved, so that what has been found beside them at rest is found again.
+  subroutine note_motion(shapes, work)
+    type(shape_tables), intent(in) :: shapes
+    type(workspace), intent(in) :: work
+    integer(i8) :: update
+    integer :: i
+
+    update = work%updates
+    !$omp parallel do if (pays(shapes%primitives, 4)) schedule(static)
+    do i = 0, shapes%primitives - 1
+      if (.not. any(abs(shapes%drift(:,:,i)) > 0.0_dp)) cycle
+      !$omp atomic write
+      work%moved(shapes%body(i)) = update
+    end do
+    !$omp end parallel do
+  end subroutine note_motion
 
   !> Finds the bodies whose configuration has changed by a bit since the last update, or that move anyway: finite elements, and all of them
   !> `afresh`; threads of the caller share the loop.

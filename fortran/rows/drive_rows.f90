@@ -16,7 +16,7 @@ module drive_rows
   use row_norms, only: inverse_nn
   implicit none
   private
-  public :: drive_family
+  public :: drive_family, motor_target
 
   !> Law data, in the units of the row; `l_length`: size of prescribed coordinates.
   integer, parameter :: l_constant = 1, l_slope = 2, l_friction = 3, l_effort = 5, l_target = 6, l_lower = 7, l_upper = 8
@@ -54,12 +54,9 @@ contains
       row%law(l_slope) = (reach*stiffness + mean*damping)/arm**2
       row%law(l_friction) = friction/arm
       select case (mod(con%motor(i), motor_called))
-      case (motor_rate)
+      case (motor_rate, motor_coordinate)
         row%law(l_effort) = effort/arm
-        row%law(l_target) = con%value(1,i)*arm
-      case (motor_coordinate)
-        row%law(l_effort) = effort/arm
-        row%law(l_target) = rate_towards(row, rate)*arm
+        row%law(l_target) = motor_target(row)*arm
       case (motor_effort)
         row%law(l_constant) = row%law(l_constant) - sign(min(abs(con%value(1,i)), effort), con%value(1,i))/arm
       end select
@@ -81,21 +78,22 @@ contains
     end associate
   end subroutine prepare_drive
 
-  !> Rate of a motor that follows a prescribed coordinate, q(t+h) = value(1) with the rate value(2): an error at the end of a
-  !> step vanishes within the next two.  The coordinate at the start of the step is gap - h/2 V.
-  pure function rate_towards(row, rate) result(target)
+  !> Rate that a motor prescribes.  One that follows a prescribed coordinate, q(t+h) = value(1) with the rate value(2), lets an error at the
+  !> end of a step vanish within the next two.  The coordinate at the start of the step is gap - h/2 V.
+  pure function motor_target(row) result(target)
     type(prepared_row), intent(in) :: row
-    real(dp), intent(in) :: rate
     real(dp) :: target
 
     associate (con => row%constraints, i => row%constraint)
-      if (row%dynamic /= 0) then
+      if (mod(con%motor(i), motor_called) == motor_rate) then
+        target = con%value(1,i)
+      else if (row%dynamic /= 0) then
         target = (con%value(1,i) - con%gap(i))/row%step + 0.5_dp*con%value(2,i)
       else
         target = (con%value(1,i) - con%gap(i))/row%step
       end if
     end associate
-  end function rate_towards
+  end function motor_target
 
   !> Computes the rate of the coordinate at the start of the step; of a span also its length at mid-step (0: no span) and the squared speed
   !> across it.  With x the span at mid-step a velocity V has the rate V.(x - h/2 V)/|x - h/2 V| at the start.

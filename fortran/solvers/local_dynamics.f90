@@ -26,7 +26,7 @@ module local_dynamics
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
-  public :: assemble_rows, assemble_laws, apply_reactions
+  public :: assemble_rows, add_obstacle_motion, assemble_laws, apply_reactions
 
   integer(i4), parameter :: batch = 64        !< rows among which contacts of rigid bodies are listed together
 
@@ -329,6 +329,61 @@ contains
                                                        loc%rows%diagonal(:,:,a))
     end if
   end subroutine assemble_operator
+
+  !> Adds to B what obstacles change their velocities in the step, of rows that do not act on them.
+  !>
+  !>   bodies, constraints, local   handles (as in assemble_rows)
+  !>   n                 number of rows
+  !>   count, body, change   obstacles and the changes of their velocities (obstacle_motion)
+  !>   status            0 done; `table_unknown`
+  subroutine add_obstacle_motion(bodies, constraints, local, n, count, body, change, status)
+    integer(i8), intent(in) :: bodies(3), constraints, local(6)
+    integer(i4), intent(in) :: n, count, body(0:count-1)
+    real(dp), intent(in) :: change(6,0:count-1)
+    integer(i4), intent(out) :: status
+    type(constrained_bodies) :: state
+    type(local_tables) :: loc
+    integer(i4), allocatable :: place(:)
+    integer(i4) :: a, i, k
+
+    call open_all(bodies, constraints, local, state, loc, status)
+    if (status /= table_open) return
+    allocate(place(0:state%n-1))
+    place = -1
+    do k = 0, count - 1
+      place(body(k)) = k
+    end do
+    !$omp parallel do if (pays(n, 20)) schedule(static) private(i)
+    do a = 0, n - 1
+      i = loc%rows%order(a)
+      call add_side(a, i, 1, state%con%master(i), 1.0_dp)
+      call add_side(a, i, 2, state%con%slave(i), -1.0_dp)
+    end do
+    !$omp end parallel do
+
+  contains
+
+    !> Adds the change of velocity of one side of row a, constraint i.
+    subroutine add_side(a, i, side, of, sign)
+      integer(i4), intent(in) :: a, i, of
+      integer, intent(in) :: side
+      real(dp), intent(in) :: sign
+      real(dp) :: h(3,3,8), unused(3), added(3)
+      integer(i4) :: blocks, t(8)
+
+      if (of < 0) return
+      if (place(of) < 0) return
+      if (acts_on(state%con, i, state%bodies%kind(of))) return
+      call operator_of_row(state, loc, a, i, side, blocks, h, t)
+      unused = 0.0_dp
+      added = 0.0_dp
+      t(1:2) = [0, 1]   ! rows of `change`
+      associate (moves => reshape(change(:,place(of)), [3, 2]))
+        call add_velocities(blocks, h, t, moves, moves, unused, added, loc%rows%speed(a))
+      end associate
+      loc%rows%B(:,a) = loc%rows%B(:,a) + sign*added
+    end subroutine add_side
+  end subroutine add_obstacle_motion
 
   !> Adds products of the two sides of a self-contact at nodes that both elements share.
   subroutine add_common(first, middle, last, triple, entry, diagonal)

@@ -29,6 +29,10 @@ class Elsewhere:
     def end_prediction(self) -> None:
         """Bring free velocities of implicit bodies from the processes that move them."""
 
+    def moving_obstacles(self, rows: np.ndarray, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the obstacles (k,) whose velocities constraints change in this step, and by what (6, k), from those found here."""
+        return rows, change
+
     def sharing(self, local) -> AbstractContextManager:
         """Return a context in which implicit bodies that this process moves add their parts of W to `local`; at its end those of others follow."""
         return nullcontext()

@@ -49,6 +49,18 @@ class SharedJoints(Elsewhere):
         if self.part.implicit:
             self._compliance().take_velocities()
 
+    def moving_obstacles(self, rows: np.ndarray, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the obstacles (k,) whose velocities constraints change in this step, and by what (6, k), which the process that moves them tells."""
+        driven = self.part.driven
+        if not driven.size:
+            return rows, change
+        ids, changes = self.part.model.bodies.view("id"), np.zeros((6, driven.size))
+        known = self.part.mine[rows]  # in the process that moves obstacles, which has all constraints on them
+        changes[:, np.searchsorted(driven, ids[rows[known]])] = change[:, known]
+        changes = self.part.world.total(changes.ravel()).reshape(changes.shape)
+        moving = np.flatnonzero(changes.any(axis=0))
+        return np.searchsorted(ids, driven[moving]).astype(np.int32), np.asfortranarray(changes[:, moving])
+
     def sharing(self, local) -> AbstractContextManager:
         """Return a context at whose end rows on bodies of two processes have the parts of W of both."""
         return self._compliance().sharing(local) if self.part.implicit else super().sharing(local)

@@ -20,6 +20,7 @@ NO_MARKS = np.zeros(0, np.int32)
 ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # statuses of kernels that lack memory
 
 _assemble_rows = _kernels.local_dynamics.assemble_rows
+_add_obstacle_motion = _kernels.local_dynamics.add_obstacle_motion
 _assemble_laws = _kernels.local_dynamics.assemble_laws
 _mark_struck_bodies = _kernels.waiting_contacts.mark_struck_bodies
 _leave_to_next_step = _kernels.waiting_contacts.leave_to_next_step
@@ -57,6 +58,8 @@ def assemble_rows(local) -> None:
     local.contacts = local.n - users  # contacts on bodies that sleep have no rows
     if failed >= 0 or status:
         _fail(local, failed, status)
+    if local.obstacles is not None and local.obstacles.rows.size:
+        opened(_add_obstacle_motion(local.bodies.handles, constraints.handle, local.handles, local.n, local.obstacles.rows, local.obstacles.change))
     local.coupled = local.has_implicit_rows()
     local.stored = local.coupled or is_stored(local)
 

@@ -118,6 +118,26 @@ def test_parts_look_for_struck_joints_if_moving_bodies_have_some(monkeypatch, hu
     assert bool(looked) == hung
 
 
+def test_obstacles_that_are_driven_upon_bodies_have_the_bits_of_the_whole():
+    """Contacts take their velocity at the end of the step, which one process computes and all need."""
+    scene = Scene(contacts="MANIFOLD")
+    scene.box((0, 0, -1), (9, 9, 1), kind="OBSTACLE")
+    wall, paddle = scene.box((-1, 0, 0.5), (0.5, 2, 0.4), kind="OBSTACLE"), scene.box((6, 0, 0.5), (1, 0.1, 0.4), kind="OBSTACLE")
+    for point in ((-1, 0, 0.5), (-1, 1, 0.5), (-1, 0, 0.8)):
+        SET_VELOCITY(wall, point, X, TIME_SERIES([0, 0, 0.009, 0, 0.01, 5, 1, 5]))
+    SET_ROTATION(paddle, (6, 0, 0), Z, 4.0)
+    for k in range(8):
+        scene.box((-0.28 + 0.45 * k, 0.02 * k, 0.2))
+    scene.box((6.7, 0.31, 0.2))
+    model = scene.model
+    whole, _ = course(model, 1, 20, make=quick)
+    assert [course(model, size, 20, balance=OFTEN, make=quick)[0] == whole for size in (2, 3)] == [True, True]
+    for _ in range(20):
+        model.advance(quick())
+    velocities = [model.states.velo(body)[3:] for body in model.bodies.id[3 : model.bodies.n]]
+    assert velocities[0][0] > 4.0 and velocities[-1][1] > 2.0  # wall and paddle have met them
+
+
 def test_the_sweeps_may_go_backwards_and_end_by_the_merit():
     def make():
         chosen = solver(meritval=1e-8)
