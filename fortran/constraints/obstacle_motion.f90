@@ -25,7 +25,7 @@ module obstacle_motion
     integer(i4) :: body
     logical :: contradictory = .false.                 !< solvers find velocities between those that rows prescribe
     integer :: held = 0                                !< independent components of these rows
-    real(dp) :: row(components,components)             !< covectors g of these components, of which each holds a part that those before it do not
+    real(dp) :: row(components,components)             !< covectors of these components, without what those before hold
     real(dp) :: response(components,components)        !< A^-1 g
     real(dp) :: square(components)                     !< g A^-1 g
     real(dp) :: change(components) = 0
@@ -35,8 +35,8 @@ contains
 
   !> Computes by what constraints change the velocities of obstacles in this step, with the least kinetic energy of the change.
   !>
-  !> Constraints that are no prescribed motions, such as springs, are left out, as are links to other bodies, and obstacles whose constraints
-  !> contradict one another.
+  !> Constraints that are no prescribed motions, such as springs, are left out, as are links to other bodies, and obstacles
+  !> whose constraints contradict one another.
   !>
   !> Reads of bodies kind, centre, pointers, conf, velo (u*), velo_prev, inverse_inertia; all of constraints.
   !>
@@ -44,7 +44,8 @@ contains
   !>   users                        the user's constraints, which come first in the table
   !>   asked                        (3,0:nkind-1) by kinds of constraints, 1: components that are prescribed
   !>   step                         h [time], of dynamics
-  !>   body, change                 (0:count-1) out: obstacles that change their velocities, and by what; room for one per constraint
+  !>   body, change                 (0:count-1) out: obstacles that change their velocities, and by what; room for one per
+  !>                                constraint
   !>   status                       `table_open` or `table_unknown`
   subroutine change_velocities(bodies, constraints, elements, users, nkind, asked, step, room, body, change, count, status)
     integer(i8), intent(in) :: bodies(3), constraints, elements
@@ -123,7 +124,8 @@ contains
     end associate
   end subroutine drive
 
-  !> Adds the change of velocity with which g u = target, without a change in the rows before; g is zero where rotations are disabled.
+  !> Adds the change of velocity with which g u = target, without a change in the rows before; g is zero where rotations are
+  !> disabled.
   pure subroutine hold(g, target, velocity, angular, linear, driven)
     real(dp), intent(in) :: g(components), target, velocity(components), angular(3,3), linear(3,3)
     type(driven_obstacle), intent(inout) :: driven

@@ -330,16 +330,18 @@ contains
     end if
   end subroutine assemble_operator
 
-  !> Adds to B what obstacles change their velocities in the step, of rows that do not act on them.
+  !> Adds to B what obstacles change their velocities in the step, of rows that do not act on them.  Bodies that are apart meet an obstacle at
+  !> its new velocity, from which they bounce: there V has the change, too.
   !>
   !>   bodies, constraints, local   handles (as in assemble_rows)
   !>   n                 number of rows
+  !>   epsilon           gap up to which bodies touch
   !>   count, body, change   obstacles and the changes of their velocities (obstacle_motion)
   !>   status            0 done; `table_unknown`
-  subroutine add_obstacle_motion(bodies, constraints, local, n, count, body, change, status)
+  subroutine add_obstacle_motion(bodies, constraints, local, n, epsilon, count, body, change, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
     integer(i4), intent(in) :: n, count, body(0:count-1)
-    real(dp), intent(in) :: change(6,0:count-1)
+    real(dp), intent(in) :: epsilon, change(6,0:count-1)
     integer(i4), intent(out) :: status
     type(constrained_bodies) :: state
     type(local_tables) :: loc
@@ -382,6 +384,7 @@ contains
         call add_velocities(blocks, h, t, moves, moves, unused, added, loc%rows%speed(a))
       end associate
       loc%rows%B(:,a) = loc%rows%B(:,a) + sign*added
+      if (state%con%kind(i) == contact_row .and. state%con%gap(i) > epsilon) loc%rows%V(:,a) = loc%rows%V(:,a) + sign*added
     end subroutine add_side
   end subroutine add_obstacle_motion
 

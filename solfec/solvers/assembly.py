@@ -59,7 +59,8 @@ def assemble_rows(local) -> None:
     if failed >= 0 or status:
         _fail(local, failed, status)
     if local.obstacles is not None and local.obstacles.rows.size:
-        opened(_add_obstacle_motion(local.bodies.handles, constraints.handle, local.handles, local.n, local.obstacles.rows, local.obstacles.change))
+        moving, change = local.obstacles.rows, local.obstacles.change
+        opened(_add_obstacle_motion(local.bodies.handles, constraints.handle, local.handles, local.n, local.epsilon, moving, change))
     local.coupled = local.has_implicit_rows()
     local.stored = local.coupled or is_stored(local)
 

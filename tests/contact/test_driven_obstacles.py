@@ -88,6 +88,33 @@ def test_a_paddle_that_turns_from_rest_does_not_overlap_what_it_throws(gap):
         assert all(c.gap > -1e-5 for c in made.constraints if c.kind == "CONTACT")  # it moves by 8.5 mm there
 
 
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("gap", [0.0013, 0.004, 0.013])
+def test_a_ball_bounces_from_a_wall_that_jumps_to_its_velocity_as_from_one_that_has_it(gap, restitution):
+    made, bulk = model()
+    s.SURFACE_MATERIAL(made, model="SIGNORINI_COULOMB", restitution=restitution)
+    wall = s.BODY(made, "OBSTACLE", box(-1, -1, -1, 0, 1, 1), bulk)
+    ball = s.BODY(made, "RIGID", s.SPHERE((gap + 0.1, 0, 0), 0.1, 1, 1), bulk)
+    drive(wall, 8.0)
+    s.RUN(made, s.AUTO_SOLVER(), 0.01)
+    assert ball.velo[3] == pytest.approx(8 * (1 + restitution), rel=1e-6)
+
+
+def test_a_block_is_thrown_by_a_table_that_shakes_at_three_times_gravity():
+    """Largest height of its flight over the table: by the equation of motion, 4.5015 mm at 20 Hz."""
+    frequency = 40 * pi
+    made, bulk = model(gravity=-10.0)
+    table = s.BODY(made, "OBSTACLE", box(-1, -1, -0.1, 1, 1, 0), bulk)
+    block = s.BODY(made, "RIGID", box(-0.1, -0.1, 0, 0.1, 0.1, 0.2), bulk)
+    drive(table, s.TIME_SERIES([v for t in np.linspace(0, 0.25, 4000) for v in (t, 30 / frequency * sin(frequency * t))]), (0, 0, 1), TABLE)
+    heights = []
+    for _ in range(200):
+        s.RUN(made, s.AUTO_SOLVER(), STEP)
+        heights.append(block.conf[11] - table.conf[11] - 0.15)
+    assert min(heights) > -1e-6
+    assert max(heights) == pytest.approx(4.5015e-3, rel=2e-3)
+
+
 @pytest.mark.parametrize("direction", [(1, 0, 0), (0, 0, 1)])
 def test_a_block_moves_with_a_shaken_table(direction):
     """At half of what its weight and friction allow, it neither slides nor sinks in nor lifts off; it followed one step later, and so sank in by h v."""
