@@ -14,8 +14,9 @@ from . import _kernels, step_limit
 from .bodies.finite_elements import within_step
 from .bodies.implicit import implicit_of_step
 from .bodies.loads import BodyCallbacks, Loads
+from .constraints.joint_operators import coordinates_and_rates, relative_velocities
 from .edited_energy import accounted
-from .kinds import ConstraintKind, Energy, SurfaceModel
+from .kinds import ConstraintKind, Energy, Motor, SurfaceModel
 from .motion_hooks import Hooks
 from .solvers.auto import AutoSolver
 from .tables import opened
@@ -71,7 +72,8 @@ def strike(model, first: int) -> None:
     trial.loads, phases, half = Loads(trial.bodies), TimeStep(trial), 0.5 * model.step
     trial.step = PART_OF_STEP * model.step
     phases.predict()
-    phases.obstacles.forget()  # what constraints prescribe is their velocity at the end of the step
+    _keep_motions(trial)
+    phases.obstacles.forget()
     for solver in implicit_of_step(trial.bodies, within_step(trial.bodies)).solvers:
         solver.refresh(trial.bodies, model.step)  # bodies that steps do not resolve are struck as in whole steps, as stiff ones
     trial.step = half  # shapes are found to move by what bodies move in half a step
@@ -88,6 +90,19 @@ def strike(model, first: int) -> None:
     _take_velocities(model, trial.bodies, friction)
     if model.sleeping.on:
         model.sleeping.wake_all()
+
+
+def _keep_motions(trial) -> None:
+    """Let prescribed motions and motors keep the velocities that there are: what they prescribe is for the end of the step."""
+    constraints, bodies = trial.constraints, trial.bodies
+    users = slice(0, constraints.user_count)
+    kind, motor = constraints.kind[users], constraints.motor[users] & ~Motor.CALLED
+    rows = np.flatnonzero(np.isin(kind, (ConstraintKind.VELODIR, ConstraintKind.VELODIR3)))
+    velocity = relative_velocities(constraints, bodies, rows)
+    constraints.value[:, rows] = np.where(kind[rows] == ConstraintKind.VELODIR, velocity[2], velocity)
+    rows = np.flatnonzero((motor == Motor.RATE) | (motor == Motor.COORDINATE))
+    constraints.value[0, rows] = coordinates_and_rates(constraints, bodies, rows)[1]
+    constraints.motor[rows] = Motor.RATE
 
 
 def _take_velocities(model, struck, friction: float) -> None:

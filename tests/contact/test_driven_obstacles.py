@@ -182,3 +182,31 @@ def test_a_ball_on_a_turntable_has_the_velocity_of_the_table_beneath():
     assert angle == pytest.approx(0.01, rel=1e-2)
     assert np.linalg.norm(contact.U) < 1e-8
     assert cos(angle) == pytest.approx(table.conf[0], rel=1e-12)
+
+
+def test_a_wall_that_jumps_to_its_velocity_does_not_overlap_what_strikes_it_before():
+    """The box meets the resting wall in its first half step; the wall moves from the middle of the first step on."""
+    made, bulk = model()
+    wall, thrown = wall_and_box(0.0005, made, bulk)
+    s.INITIAL_VELOCITY(thrown, (-4, 0, 0), (0, 0, 0))
+    drive(wall, 6.0)
+    assert deepest(made, wall, thrown, steps=5) < 1e-6
+    assert wall.conf[9] == pytest.approx(-0.5 + 6 * 4.5 * STEP, abs=1e-7)
+
+
+def test_an_impact_in_the_first_half_step_leaves_prescribed_motions_elsewhere_alone():
+    """A paddle that follows an angle other than that of its start went on at 1800 rad/s, and a block moved on by half a step's way more."""
+    found = []
+    for begins in (0.5, 0.001):
+        made, bulk = model()
+        s.BODY(made, "OBSTACLE", box(4, -1, -1, 6, 1, 0), bulk)
+        ball = s.BODY(made, "RIGID", s.SPHERE((5, 0, 0.05 + begins), 0.05, 1, 1), bulk)
+        s.INITIAL_VELOCITY(ball, (0, 0, -10), (0, 0, 0))
+        paddle = s.BODY(made, "OBSTACLE", box(0, -0.05, -0.5, 1, 0, 0.5), bulk)
+        s.SET_ROTATION(paddle, (0, 0, 0), (0, 0, 1), lambda t: 0.01 + t, kind="POSITION")
+        block = s.BODY(made, "RIGID", box(-3, -0.1, -0.1, -2, 0.1, 0.1), bulk)
+        s.SET_VELOCITY(block, (-2.5, 0, 0), (1, 0, 0), 3.0)
+        s.RUN(made, s.AUTO_SOLVER(), 0.003)
+        found.append([*paddle.conf, *paddle.velo, block.conf[9], block.velo[3]])
+    assert (ball.velo[5] > -1) and found[1] == pytest.approx(found[0], abs=1e-7)
+    assert block.conf[9] == pytest.approx(-2.5 + 3 * 2.5 * STEP, abs=1e-7)
