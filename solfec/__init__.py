@@ -33,10 +33,10 @@ def __getattr__(name: str):
         globals()[name] = view
         return view
     if name == "__version__":
-        from importlib.metadata import version
+        from ._version import version
 
-        globals()[name] = version("solfec")
-        return globals()[name]
+        globals()[name] = version
+        return version
     if name not in COMMANDS:
         raise AttributeError(f"module 'solfec' has no attribute {name!r}")
     command = globals()[name] = load(name)

@@ -13,6 +13,7 @@ from .bodies.table import BodyKind
 from .domain import Domain
 from .edited_energy import accounted
 from .kinds import ConstraintKind, Energy, SurfaceModel
+from .tables import unique
 
 #: Parts of the largest energy, and of all impulses, above which a warning is given.  211 runs of our examples and scenes have errors of at
 #: most 2E-3 of energy and 1E-8 of momentum; contacts of a soft box that falls on its corner return 6 % of their energy, since its contact point moves.
@@ -118,7 +119,7 @@ class Balance:
         size = max(exchanged, at_rest)
         missing = float(accounted(change))
         created = change[Energy.CONTACT] + change[Energy.FRICTION]  # in impacts one of both may be positive
-        if springs := any(SurfaceModel(model).row.family.compliant for model in np.unique(domain.surface_materials.view("model")).tolist()):
+        if springs := any(SurfaceModel(model).row.family.compliant for model in unique(domain.surface_materials.view("model")).tolist()):
             created -= self._held if domain.edited_energy.step <= self._first else math.inf  # bodies may have been born into one another
         return Figures(change, size, abs(missing) / size, max(created, 0.0) / size, momentum, self._culprit(domain, missing), springs)
 

@@ -18,7 +18,7 @@ from .body_rows import COMPILED, BodyRows
 from .constraints.table import USER_ONLY
 from .errors import SolfecError
 from .kinds import BodyKind, Scheme
-from .tables import ranges
+from .tables import ranges, unique
 from .time_series import TimeSeries
 
 SIDES = ("master", "slave")
@@ -116,7 +116,7 @@ class PackedBodies:
 def pack(domain, identifiers) -> PackedBodies:
     """Pack bodies of a domain, whose state is that between two steps."""
     bodies = domain.bodies
-    ids = np.unique(np.asarray(list(identifiers), np.int64))
+    ids = unique(np.asarray(list(identifiers), np.int64))
     rows = np.searchsorted(bodies.view("id"), ids)
     for identifier in ids[np.append(bodies.view("id"), -1)[rows] != ids].tolist():
         raise SolfecError(f"body {identifier} cannot be packed; the model has no such body")
@@ -204,7 +204,7 @@ def _check(domain, packed: PackedBodies) -> None:
 
 def _listed(rows: np.ndarray) -> tuple[list[int], np.ndarray]:
     """Return the distinct non-negative rows, and the position of every row among these, -1 for negative ones."""
-    used = np.unique(rows[rows >= 0])
+    used = unique(rows[rows >= 0])
     return used.tolist(), np.where(rows >= 0, np.searchsorted(used, rows), -1)
 
 
@@ -320,7 +320,7 @@ def pack_constraints(domain, acting: np.ndarray) -> PackedConstraints:
             body[...] = -1
     series, both[0]["series_rows"] = _listed(both[0]["series_rows"])
     curves, both[0]["curve"] = _listed(both[0]["curve"])
-    materials = sorted({row for records in both for row in np.unique(records["material"]).tolist() if row >= 0})
+    materials = sorted({row for records in both for row in unique(records["material"]).tolist() if row >= 0})
     for records in both:
         records["material"] = np.where(records["material"] >= 0, np.searchsorted(materials, records["material"]), -1) if materials else -1
     described = domain.surface_materials.pack(materials), [domain.surface_labels[row] for row in materials]

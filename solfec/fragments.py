@@ -27,6 +27,7 @@ from .shapes.mesh import Mesh
 from .shapes.mesh_split import listed_faces
 from .shapes.plane_cut import along_faces
 from .shapes.vectors import cross
+from .tables import unique
 
 KEPT = ("scheme", "rotation_disabled", "selfcontact", "damping", "enhanced", "conserving", "fracture_check")  # columns that fragments inherit
 LOST = 1e-9  # relative difference of masses that is not rounding
@@ -251,7 +252,7 @@ def _unmark(domain, child: int, part: Part) -> None:
     sizes = np.diff(whole.topology.element_ptr)
     chosen = np.zeros(len(sizes), bool)
     chosen[part.elements] = True
-    nodes = np.unique(whole.topology.element_nodes[np.repeat(chosen, sizes)])
+    nodes = unique(whole.topology.element_nodes[np.repeat(chosen, sizes)])
     part.conf, part.velo = part.conf[nodes], part.velo[nodes]
     fitted.volume_ids = whole.volume_ids[part.elements]
     domain.bodies.meshes[child].volume_ids = fitted.volume_ids

@@ -13,6 +13,7 @@ from .parallel.communicator import Communicator
 from .parallel.sums import largest_of, summed, words
 from .solvers.constraint_solver import ConstraintSolver
 from .solvers.local_dynamics import LocalDynamics
+from .tables import unique
 
 #: Residual of a group of bodies over its free velocity, part of the model's reactions that it has at most, and free velocity of its constraints over that of
 #: gravity in a step, where errors count as hidden.  Three cubes of 1 cm on a slope beside a block of 10 cm are 2 % too slow or too fast, and so told;
@@ -143,7 +144,7 @@ def groups_of(local: LocalDynamics, counted: np.ndarray | slice, squares: np.nda
     _, group = connected_components(coo_array((np.ones(one.size), (one, other)), (moving.size, moving.size)), directed=False)
     body = sides.max(axis=0)
     judged = (body >= 0) & (local.rows.driving[: local.n][counted] == 0)
-    acted = np.unique(sides[sides >= 0])
+    acted = unique(sides[sides >= 0])
     numbers, group[acted] = np.unique(group[acted], return_inverse=True)
     return Groups(bodies.id[acted], group[acted], sums_of(group[body[judged]], np.vstack((squares, np.ones(body.size)))[:, judged], numbers.size))
 

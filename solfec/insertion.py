@@ -15,6 +15,7 @@ from .errors import SolfecError
 from .shapes import characteristics, primitives
 from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
+from .tables import unique
 
 DEFAULT_SCHEME = {
     BodyKind.OBSTACLE: Scheme.RIG_IMP,
@@ -103,7 +104,7 @@ def _finite_elements(kind, shapes, shape, material, form, mesh, base) -> tuple[F
     elif kind == BodyKind.FINITE_ELEMENT:
         mesh = FiniteElementMesh.of(shapes[0])
     if base is not None:
-        modal.check_base(base, mesh, material, form, uniform=len(np.unique(shapes[0].volume_ids)) == 1)
+        modal.check_base(base, mesh, material, form, uniform=len(unique(shapes[0].volume_ids)) == 1)
     if kind == BodyKind.FINITE_ELEMENT:
         mesh.density = material.density
         passed = shapes[0].topology.passed

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import end_notes, kernel_level, results
+from ._version import version
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
 from .course import Course
@@ -503,8 +504,8 @@ class Simulation:
             first, last = results.resume(reader, domain, solver)
             if self.companion is not None:
                 self.companion.restore(reader, len(reader.steps) - 1)
-            if reader.written_by != results.version():
-                note(f"the results were begun by version {reader.written_by} of solfec; this is {results.version()}")
+            if reader.written_by != version:
+                note(f"the results were begun by version {reader.written_by} of solfec; this is {version}")
             if reader.kernels not in ("", kernel_level.chosen):
                 self.notify(f"the results were begun with kernels of {reader.kernels}; these are of {kernel_level.chosen}, and last digits may differ")
         if domain.touched:

@@ -86,6 +86,12 @@ def pointers_of(counts, dtype=np.int64) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(counts))).astype(dtype)
 
 
+def unique(values) -> np.ndarray:
+    """Return the distinct ones of whole numbers, ascending, as np.unique does; that loads numpy.ma, which takes longer than the first steps of a small model."""
+    values = np.sort(values, axis=None)
+    return values[np.append(True, values[1:] != values[:-1])] if values.size else values
+
+
 class Gaps:
     """Rows that go from a table, which closes up then.
 

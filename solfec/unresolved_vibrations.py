@@ -6,6 +6,7 @@ import numpy as np
 
 from .domain import Domain
 from .kinds import BodyKind, ConstraintKind, Scheme
+from .tables import unique
 
 #: Steps in the longest period of sound in a body below which contacts were seen to feed vibrations: ten slabs on a slope had 20 J, and 0.2 J with a
 #: tenth of the step, for 1.7 steps in a period; 8 J and 1 J for 5.4; 7.2 J and 6.5 J for 17.
@@ -21,7 +22,7 @@ def bodies(domain: Domain) -> list[int]:
     contacts = np.flatnonzero(constraints.view("kind") == ConstraintKind.CONTACT)
     if not domain.dynamic or not domain.deformable or not contacts.size:
         return []
-    rows = np.unique(np.concatenate((constraints.master[contacts], constraints.slave[contacts])))
+    rows = unique(np.concatenate((constraints.master[contacts], constraints.slave[contacts])))
     rows = rows[(table.kind[rows] >= BodyKind.PSEUDO_RIGID) & (table.scheme[rows] == Scheme.DEF_LIM) & (table.damping[rows] < ENOUGH * domain.step)]
     return table.id[rows[longest_period(domain, rows) < FEWEST * domain.step]].tolist()
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from .. import _kernels
 from ..element_types import used_slots
+from ..tables import unique
 from .element_assembly import LANES, ElementAssembly
 
 _laplacian_rows = _kernels.element_tangents.laplacian_rows
@@ -133,7 +134,7 @@ def laplacian_bound(assembly: ElementAssembly, density: np.ndarray) -> float:
     for g in assembly.groups:
         laplacian = np.concatenate([_laplacians(g, slice(first, first + AT_ONCE)) for first in range(0, g.blocks, AT_ONCE)])[: g.count]
         mass, _ = g.lumps(assembly.reference, density[g.numbers])
-        elements = np.unique(g.numbers)
+        elements = unique(g.numbers)
         laplacian, mass = (g.total(values, assembly.element_count)[elements] for values in (laplacian, mass))
         root = 1.0 / np.sqrt(mass)
         largest = max(largest, float(np.linalg.eigvalsh(laplacian * root[:, :, None] * root[:, None, :])[:, -1].max()))
@@ -172,7 +173,7 @@ def highest_element(assembly: ElementAssembly, density: np.ndarray) -> int:
     for g, dense in zip(assembly.groups, assembly.element_stiffness(zero)):
         stiffness = g.total(g.from_lanes(dense), assembly.element_count)
         mass = g.total(g.lumps(assembly.reference, density[g.numbers])[0], assembly.element_count)
-        which = np.unique(g.numbers)
+        which = unique(g.numbers)
         root = 1.0 / np.sqrt(np.repeat(mass[which], 3, axis=1))
         found[which] = np.linalg.eigvalsh(root[:, :, None] * stiffness[which] * root[:, None, :])[:, -1]
     return int(np.argmax(found))

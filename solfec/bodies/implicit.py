@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import Record, opened
+from ..tables import Record, opened, unique
 from .element_solver import ElementSolver, Memory, step_key
 from .failures import raise_failure
 from .small_bodies import MOST_UNKNOWNS, SmallBodySolver
@@ -99,7 +99,7 @@ def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
         for chosen in (own & (fe.linear == 0), own & (fe.linear == 1) & ~small):
             if chosen.any():
                 elements.append(ElementSolver(fe, np.flatnonzero(chosen)))
-        sizes = np.unique(unknowns[own & small]).tolist()
+        sizes = unique(unknowns[own & small]).tolist()
         fe.inverses = {size: kept for size, kept in fe.inverses.items() if size in sizes}
         elements += [SmallBodySolver(fe, np.flatnonzero(own & small & (unknowns == size))) for size in sizes]
     rows = np.flatnonzero(implicit & (bodies.view("kind") == BodyKind.PSEUDO_RIGID))

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..element_types import BY_SIZE, used_slots
 from ..errors import SolfecError
+from ..tables import unique
 from .element_assembly import ElementAssembly
 from .finite_elements import compiled
 from .materials import Law
@@ -64,7 +65,7 @@ def check_base(base: ReducedBase, mesh, material, form: Form, uniform: bool = Tr
     columns = np.tile(material.lame, (count, 1)), np.full(count, Law.LINEAR), mesh.own_points
     found = []
     for enhanced in (False, True):  # modes of enhanced hexahedra are valid, too
-        if found and not any(BY_SIZE[size].takes_enhancement for size in np.unique(mesh.sizes).tolist()):
+        if found and not any(BY_SIZE[size].takes_enhancement for size in unique(mesh.sizes).tolist()):
             break
         assembly = ElementAssembly(mesh.nodes.T, mesh.sizes, table, *columns, np.full(count, enhanced))
         if not found:

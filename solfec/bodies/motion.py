@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .. import _kernels
-from ..tables import opened
+from ..tables import opened, unique
 from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
 from .finite_elements import compiled, within_step
@@ -43,7 +43,7 @@ def initialise_inertia(bodies: BodyTable, rows: np.ndarray | None = None) -> Non
     SolfecError
         A mass that is not positive or a tensor that is not positive definite.
     """
-    some = np.arange(bodies.n) if rows is None else np.unique(rows)
+    some = np.arange(bodies.n) if rows is None else unique(rows)
     failure, row = _initialise(bodies.handles, some.astype(np.int32))
     if not failure:
         failure, row = finite_element_motion.initialise(bodies, rows)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from ..tables import Record, opened
+from ..tables import Record, opened, unique
 from .reduced_base import BadBase, check_mass, rigid_fields
 from .table import REDUCED_FORMS, BodyTable, Form
 
@@ -188,7 +188,7 @@ class ReducedBodies(Record):
 
     def invert(self) -> None:
         """Compute A^-1 of every body for its beta."""
-        for k in np.unique(self.modes):
+        for k in unique(self.modes):
             which = np.flatnonzero(self.modes == k)
             place = self.matrix_ptr[which][:, None] + np.arange(k * k)
             matrix = (self.mass[place] + self.beta[which][:, None] * self.stiffness[place]).reshape(-1, k, k)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..element_types import BY_SIZE, ElementType
+from ..tables import unique
 from .finite_elements import deformation_gradients, within_step
 from .materials import Law
 from .table import BodyKind, BodyTable, Form
@@ -39,7 +40,7 @@ def told(bodies: BodyTable, dynamic: bool) -> str:
     first, count = "", 0
     for row in np.flatnonzero(mine).tolist():
         element, _, determinant = _determinants(bodies, row, _inner)
-        turned = np.unique(element[determinant < 0.0])
+        turned = unique(element[determinant < 0.0])
         if turned.size and not count:
             first = f"{bodies.name(int(bodies.id[row]))}, element {turned[0]}"
         count += turned.size
@@ -78,7 +79,7 @@ def _determinants(bodies: BodyTable, row: int, places: Callable) -> tuple[np.nda
     """
     sizes = bodies.meshes[int(bodies.id[row])].sizes
     element, number, natural = [], [], []
-    for size in np.unique(sizes).tolist():
+    for size in unique(sizes).tolist():
         points = places(BY_SIZE[size])
         mine = np.flatnonzero(sizes == size)
         element.append(np.repeat(mine, len(points)))

@@ -12,7 +12,7 @@ from ..bodies.finite_elements import within_step
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
 from ..kinds import Motor
-from ..tables import opened
+from ..tables import opened, unique
 from . import element_points, motors
 from .elsewhere import NOWHERE, Elsewhere
 from .table import ConstraintKind, ConstraintTable
@@ -110,6 +110,6 @@ def find_overloaded(constraints: ConstraintTable) -> np.ndarray | None:
         return None
     mask = np.zeros(constraints.n, bool)
     mask[:users] = constraints.overloaded[:users] == 1
-    broken = np.unique(constraints.joint[:users][mask[:users]])  # a joint breaks as a whole
+    broken = unique(constraints.joint[:users][mask[:users]])  # a joint breaks as a whole
     mask[:users] |= np.isin(constraints.joint[:users], broken[broken > 0])
     return mask

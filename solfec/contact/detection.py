@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import PrimitiveKind, SurfaceModel
+from ..tables import unique
 from .current_faces import current_faces, split
 from .manifold import PART, WITHIN_MARGIN, sizes_of
 from .still import OBSTACLE
@@ -258,7 +259,7 @@ def add_pairs(geometry, bodies, settings: Settings, work: Workspace) -> bool:
     primitives = geometry.primitives
     version, known, margins = work.pairs_state
     new = np.arange(known, primitives.n, dtype=np.int32)
-    rows = np.unique(primitives.body[new])
+    rows = unique(primitives.body[new])
     excluded = settings.excluded_bodies.size or settings.excluded_parts.size
     if excluded or len(rows) > FEW or (bodies.kind[rows] == OBSTACLE).any() or (version, margins) != (geometry.version, settings.margins):
         return False

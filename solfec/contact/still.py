@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import Gaps, Record
+from ..tables import Gaps, Record, unique
 
 _sort_still = _kernels.broad_phase.sort_still
 _fatten_boxes = _kernels.contact_detection.fatten_boxes
@@ -82,7 +82,7 @@ class StillBoxes(Record):
             moved = self.bodies[work.moved[self.bodies] > self.sorted]
             if not moved.size:
                 return
-            self.restless = np.union1d(self.restless, bodies.id[moved])
+            self.restless = unique(np.append(self.restless, bodies.id[moved]))
         still = (bodies.view("kind") == OBSTACLE) & ~np.isin(bodies.view("id"), self.restless)
         mask = still[primitives.view("body")]
         members = np.flatnonzero(mask).astype(np.int32)

@@ -10,12 +10,12 @@ from time import perf_counter
 
 import numpy as np
 
+from .._version import version
 from ..directories import make_directory_of
 from ..errors import SolfecError
 from ..results import layout
 from ..results.frame_file import FrameFile, finish_interrupted, reading
 from ..results.reader import DAMAGE
-from ..results.records import version
 from .model import Model
 from .stored_state import FrameStore, Recorded, StoredFrames
 
@@ -86,13 +86,13 @@ class RunFile:
                 finish_interrupted(self.path)
         self._file = FrameFile(self.path + ".new", fresh=True)
         hdf5 = self._file.hdf5
-        for name, text in (("format", FORMAT), ("solfec_version", version()), ("units", layout.UNITS)):
-            layout.say(hdf5, name, text)
+        for name, text in (("format", FORMAT), ("solfec_version", version), ("units", layout.UNITS)):
+            layout.say(hdf5.id, name, text)
         hdf5.attrs["format_version"] = VERSION
         text = self._facts[0].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         for name, said in (("input", text), ("arguments", json.dumps(self._facts[1]))):
             hdf5[name] = np.frombuffer(said.encode(), "u1")
-            layout.say(hdf5[name], "description", f"bytes (UTF-8) of the {name}")
+            layout.say(hdf5[name].id, "description", f"bytes (UTF-8) of the {name}")
         self._frames = FrameStore(self._file)
 
     def go_on(self, rows: int) -> None:

@@ -144,11 +144,11 @@ class FrameStore:
         group, self._laid_out = self._file.hdf5["/" + self._place], True
         for path, text in DESCRIPTIONS.items():
             if path == "model":
-                layout.say(group.create_group(path), "description", text)
+                layout.say(group.create_group(path).id, "description", text)
             else:
                 dtype = STEP if path.endswith("steps") else np.dtype("<f8")
                 made = group.create_dataset(path, (0,), dtype, maxshape=(None,), chunks=(max(1, CHUNK // dtype.itemsize // 8),))
-                layout.say(made, "description", text)
+                layout.say(made.id, "description", text)
         for name in STATE:
             table = getattr(model, name)
             for column in columns_of(model, name):

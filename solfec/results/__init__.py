@@ -8,12 +8,12 @@
 from .claims import Claim
 from .layout import results_file
 from .reader import Frame, ResultsReader
-from .records import RunRecord, version
+from .records import RunRecord
 from .restore import mismatch
 from .resume import resume
 from .writer import ResultsWriter
 
-__all__ = ["Claim", "Frame", "ResultsReader", "ResultsWriter", "RunRecord", "mismatch", "open", "results_file", "resume", "version"]
+__all__ = ["Claim", "Frame", "ResultsReader", "ResultsWriter", "RunRecord", "mismatch", "open", "results_file", "resume"]
 
 
 def open(path: str) -> ResultsReader:  # noqa: A001 - reads well as results.open

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from enum import IntEnum
 
+import h5py
 import numpy as np
 
 from ..bodies.table import BodyTable
@@ -23,6 +24,7 @@ from ..time_step import CLOCKS
 FORMAT = "solfec results"
 VERSION = 3
 OLDEST = 3  # version that is still read
+SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
 UNITS = (
     "Solfec imposes no units.  Whatever units of length, mass and time the input used hold here; 'units' attributes "
     "name dimensions: L length, M mass, T time, F = M L/T^2 force, E = F L energy, s seconds of wall time, 1 none."
@@ -271,10 +273,14 @@ def describe(dataset, name: str) -> None:
 def say(thing, name: str, text: str) -> None:
     """Attach text of fixed length.
 
-    HDF5 keeps text of variable length in a heap, and loops for ever when that is damaged.
+    HDF5 keeps text of variable length in a heap, and loops for ever when that is damaged.  Written by HDF5's own calls, which take
+    a third of the time of h5py's `attrs`: a new file has two hundred texts.
     """
-    data = text.encode()
-    thing.attrs.create(name, np.bytes_(data) if data else np.bytes_(b" "))
+    data = text.encode() or b" "
+    kind = h5py.h5t.C_S1.copy()
+    kind.set_size(len(data))
+    kind.set_strpad(h5py.h5t.STR_NULLPAD)
+    h5py.h5a.create(thing, name.encode(), kind, SCALAR).write(np.array(data), kind)
 
 
 def said(thing, name: str) -> str:

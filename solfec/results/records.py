@@ -81,13 +81,3 @@ def describe_step(row: np.ndarray, domain, run: RunRecord) -> None:
         row[clock] = domain.timings.get(clock, 0.0)
     row["clock_time"], row["clock_step"] = domain.clock_origin
     row["next_body_id"], row["next_constraint_id"] = domain.next_body_id, constraints.next_id
-
-
-def version() -> str:
-    """Version of the program."""
-    from importlib import metadata  # slow to load, and needed only when a file is begun
-
-    try:
-        return metadata.version("solfec")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 
 from .. import kernel_level
+from .._version import version
 from ..bodies import implicit
 from ..directories import check_place
 from ..errors import SolfecError
@@ -22,7 +23,7 @@ from .functions import Functions
 from .journal import Busy, journal_path
 from .pieces import Listing, Pieces
 from .reader import DAMAGE, ResultsReader
-from .records import RunRecord, constraint_records, describe_step, user_records, version
+from .records import RunRecord, constraint_records, describe_step, user_records
 from .validation import Checks, refuse_foreign
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 8192, 1 << 19  # bytes
@@ -257,8 +258,8 @@ class ResultsWriter:
         os.makedirs(self.path, exist_ok=True)
         self._finish_interrupted()
         file = self._open(fresh=True)
-        for name, text in (("format", layout.FORMAT), ("solfec_version", version()), ("units", layout.UNITS), ("kernels", kernel_level.chosen)):
-            layout.say(file, name, text)
+        for name, text in (("format", layout.FORMAT), ("solfec_version", version), ("units", layout.UNITS), ("kernels", kernel_level.chosen)):
+            layout.say(file.id, name, text)
         file.attrs["format_version"] = layout.VERSION
         model = file.create_group("model")
         model.attrs["epsilon"] = domain.epsilon
@@ -266,15 +267,11 @@ class ResultsWriter:
         input_text = self._input_text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         for name, text in (("input", input_text), ("arguments", json.dumps(self._arguments))):
             model[name] = np.frombuffer(text.encode(), "u1")
-            layout.say(model[name], "description", f"bytes (UTF-8) of the {name}")
+            layout.say(model[name].id, "description", f"bytes (UTF-8) of the {name}")
         for name, (dtype, *_) in layout.DATASETS.items():
             rows = ONE_FRAME_DATASETS[name](*sizes) if name in ONE_FRAME_DATASETS else 0
             chunk = _chunk(rows, dtype.itemsize)
-            packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if self.compression else {}
-            dataset = file.create_dataset(
-                name, (0, *dtype.shape), dtype.base, maxshape=(None, *dtype.shape), chunks=(chunk, *dtype.shape), **packing
-            )
-            layout.describe(dataset, name)
+            layout.describe(self._columns.make(name, dtype, chunk, self.compression), name)
 
     def _install(self) -> None:
         """Replace old results by the new file, whose first frame is complete, and write the input copy beside it."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..tables import unique
 from .connected import components
 from .convex import Convex
 from .coordinates import LARGEST, points_of
@@ -66,7 +67,7 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
     points, scaled = points[kept], scaled[kept]
     check_rank(scaled)
     faces = hull_faces(scaled)
-    used = np.unique([v for face in faces for v in face])
+    used = unique([v for face in faces for v in face])
     number = np.zeros(len(points), int)
     number[used] = np.arange(len(used))
     number = number.tolist()

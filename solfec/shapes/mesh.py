@@ -9,6 +9,7 @@ import numpy as np
 
 from ..element_types import BY_SIZE, ELEMENT_TYPES, sizes_in_words
 from ..errors import SolfecWarning
+from ..tables import unique
 from .coordinates import check_size, points_of, scaled
 from .identifiers import identifier
 from .mesh_topology import MeshTopology
@@ -70,7 +71,7 @@ class Mesh:
             surfaces = [surfaces]
         common, records = _surface_records(surfaces, len(nodes))
         lowest, highest = int(flat.min()), int(flat.max())
-        unused = len(nodes) - len(np.unique(flat))
+        unused = len(nodes) - len(unique(flat))
         if unused:
             count = "1 node of a MESH is" if unused == 1 else f"{unused} nodes of a MESH are"
             warnings.warn(f"{count} not used by any element", SolfecWarning, stacklevel=3)
@@ -129,7 +130,7 @@ class Mesh:
     def nodes_on_surface(self, surface_id: int) -> list[int]:
         """Ascending numbers of the nodes of boundary faces with this identifier (the list may be empty)."""
         topology = self.topology
-        nodes = np.unique(topology.face_nodes[topology.boundary & (topology.face_surface == surface_id)])
+        nodes = unique(topology.face_nodes[topology.boundary & (topology.face_surface == surface_id)])
         return nodes[nodes >= 0].tolist()
 
     def records(self) -> tuple[list[float], list[int], list[int]]:

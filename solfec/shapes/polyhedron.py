@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from ..errors import SolfecWarning
+from ..tables import unique
 from .coordinates import check_size, scaled
 from .identifiers import identifier
 from .vectors import cross
@@ -165,7 +166,7 @@ def check_windings(vertices: np.ndarray, faces) -> None:
     """Raise ValueError for a face that crosses itself: its outline does not make exactly one turn."""
     sizes = np.array([len(face) for face in faces])
     crossing = np.zeros(len(faces), bool)
-    for size in np.unique(sizes[sizes > 3]).tolist():
+    for size in unique(sizes[sizes > 3]).tolist():
         alike = np.flatnonzero(sizes == size)
         order = np.arange(size)
         after, before = np.roll(order, -1), np.roll(order, 1)
@@ -196,7 +197,7 @@ def planes_of(vertices: np.ndarray, faces) -> tuple[np.ndarray, np.ndarray]:
 def turned_outward(vertices: np.ndarray, faces: tuple) -> tuple:
     """Return the faces; reverse, with a warning, those that point towards the mean of the used vertices."""
     normals, first = planes_of(vertices, faces)
-    used = np.unique([v for face in faces for v in face])
+    used = unique([v for face in faces for v in face])
     inward = np.einsum("fi,fi->f", normals, vertices[used].mean(0) - first) > 0.0
     if not inward.any():
         return faces

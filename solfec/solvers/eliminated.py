@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _kernels
 from ..kinds import Cone
-from ..tables import pointers_of
+from ..tables import pointers_of, unique
 from .local_dynamics import LocalDynamics, RowKind
 from .supports import LARGEST, Factor, matrix_between
 
@@ -36,7 +36,7 @@ class Eliminated:
     def __init__(self, local: LocalDynamics, kind: np.ndarray, rows: np.ndarray):
         n = local.n
         self.local, self.rows, self.kind = local, rows, kind
-        self.kept = np.setdiff1d(np.arange(n), rows)
+        self.kept = np.delete(np.arange(n), rows)
         component = np.repeat(rows, 3) * 3 + np.tile([0, 1, 2], len(rows))
         self.component = component[np.repeat(kind[rows] == Cone.FIXED, 3) | (component % 3 == 2)]
         self.factor = Factor(matrix_between(local, self.component))
@@ -67,7 +67,7 @@ class Eliminated:
         new[kept] = np.arange(len(kept))
         inner = (new[one] >= 0) & (new[other] >= 0)
         self.regular = True
-        self.touched = np.unique(other[(new[one] < 0) & (new[other] >= 0)])  # rows coupled with supports
+        self.touched = unique(other[(new[one] < 0) & (new[other] >= 0)])  # rows coupled with supports
         place = np.full(n, -1)
         place[self.touched] = np.arange(len(self.touched))
         self.diagonal = np.asfortranarray(rows.diagonal[..., kept])

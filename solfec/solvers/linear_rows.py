@@ -54,7 +54,7 @@ class LinearRows:
         kind, component = rows.kind[local.contacts : n], np.arange(3 * local.contacts, 3 * n)
         refuse_bad_numbers(local, np.arange(local.contacts, n), rows.free, solver)
         self.component = component[np.repeat(CONE_OF_KIND[kind] == Cone.FIXED, 3) | (component % 3 == 2)]
-        _flat(rows.R)[np.setdiff1d(component, self.component)] = 0.0  # whatever the last step left there
+        _flat(rows.R)[component[~np.isin(component, self.component)]] = 0.0  # whatever the last step left there
         mine = matrix_of(local)[self.component]
         self._own, self._towards = mine[:, self.component], mine[:, (3 * cones[:, None] + np.arange(3)).ravel()].tocsc()
         self._diagonal = self._own.diagonal()

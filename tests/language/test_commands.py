@@ -90,6 +90,24 @@ def test_import_of_solfec_is_light(tmp_path):
     assert plain_python(tmp_path, text).stdout == "[]\n"
 
 
+@pytest.mark.parametrize("place", ["", ", 'out/first'"])
+def test_the_first_run_of_a_model_loads_no_slow_module(place, tmp_path):
+    """Each of numpy.ma and importlib.metadata would take longer than the first steps of a small model."""
+    text = (
+        "import sys\nfrom solfec import *\n"
+        f"model = SOLFEC('DYNAMIC', 1E-3{place}); model.verbose = 'OFF'\n"
+        "bulk = BULK_MATERIAL(model)\n"
+        "SURFACE_MATERIAL(model, model = 'SIGNORINI_COULOMB', friction = 0.5)\n"
+        "BODY(model, 'OBSTACLE', BOX((0, 0, -0.5), (9, 9, 1), 1, 1), bulk)\n"
+        "BODY(model, 'RIGID', SPHERE((0, 0, 1), 1, 1, 1), bulk)\n"
+        "BODY(model, 'RIGID', BOX((3, 0, 0.5), (1, 1, 1), 1, 1), bulk)\n"
+        "GRAVITY(model, (0, 0, -10))\n"
+        "RUN(model, GAUSS_SEIDEL_SOLVER(1E-4, 100), 0.01)\n"
+        "print([m for m in ('numpy.ma', 'importlib.metadata') if m in sys.modules])\n"
+    )
+    assert plain_python(tmp_path, text).stdout == "[]\n"
+
+
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="NONSENSE"):
         solfec.NONSENSE  # noqa: B018
