@@ -315,6 +315,13 @@ class ShapePrimitives:
             arrays["local"] = local_corners(arrays["vertices"].shape[1], arrays)
         vars(self).update(arrays)
 
+    @classmethod
+    def of(cls, shared: dict, **own: np.ndarray) -> ShapePrimitives:
+        """Return primitives of all columns: those that many bodies share, and their own."""
+        made = object.__new__(cls)
+        vars(made).update(shared, **own)
+        return made
+
 
 def no_curvature(count: int) -> dict[str, np.ndarray]:
     """Columns of so many primitives that are no ellipsoids."""

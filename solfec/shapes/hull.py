@@ -79,7 +79,7 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
 
 def hexahedral_hull(points: np.ndarray, volume_id: int, surface_id: int) -> Convex | None:
     """Hull of finite points (n, 3) that are the corners of a hexahedron in a known order, which it keeps as vertices; None: they are others, or too large."""
-    if len(points) != 8 or not np.abs(points).max() <= LARGEST or (faces := hexahedron(points)) is None:
+    if len(points) != 8 or not np.maximum.reduce(np.abs(points), axis=None) <= LARGEST or (faces := hexahedron(points)) is None:
         return None
     return Convex([Polyhedron.trusted(points, face_set_of(faces, surface_id), volume_id)])
 

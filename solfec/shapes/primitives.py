@@ -33,6 +33,7 @@ BALL = dict(
     vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE, corners=NO_ROWS, local=NO_ROWS, face_corner_ptr=NO_ROWS,
     face_corner_count=NO_ROWS, face_surface=NO_ROWS, face_ptr=ZERO, face_count=ZERO, outer_count=ZERO, **NO_NEIGHBOURS,
 )  # fmt: skip
+ROUND = dict(**BALL, **NO_CURVATURE, kind=SPHERE)
 """Columns that are the same for all spheres and ellipsoids."""
 
 OFFSETS = {
@@ -86,13 +87,13 @@ def compile(shapes, epsilon: float, whole: bool = False, seams: bool = True) -> 
 
 def sphere_primitive(sphere: Sphere) -> ShapePrimitives:
     """The single primitive of a sphere: its centre as vertex, a radius, no faces."""
-    return ShapePrimitives(**BALL, **NO_CURVATURE, **centred(sphere), kind=SPHERE, radius=np.array([sphere.radius]))
+    return ShapePrimitives.of(ROUND, **centred(sphere), radius=np.array([sphere.radius]))
 
 
 def ellipsoid_primitive(ellipsoid: Ellipsoid) -> ShapePrimitives:
     """The single primitive of an ellipsoid: its centre as vertex, semi-axes and their directions, no faces."""
-    return ShapePrimitives(
-        **BALL, **centred(ellipsoid), kind=ELLIPSOID, radius=NO_RADIUS,
+    return ShapePrimitives.of(
+        BALL, **centred(ellipsoid), kind=ELLIPSOID, radius=NO_RADIUS,
         radii=ellipsoid.radii.reshape(3, 1), orientation=ellipsoid.rotation.reshape(3, 3, 1),
     )  # fmt: skip
 
@@ -112,7 +113,7 @@ def polyhedron_primitive(polyhedron: Polyhedron) -> ShapePrimitives:
         face_set.contact = polyhedron_columns(polyhedron)
     used, columns = face_set.contact
     vertices = np.array(polyhedron.vertices[used].T, order="F")
-    return ShapePrimitives(vertices=vertices, volume_id=np.array([polyhedron.volume_id], np.int32), **columns)
+    return ShapePrimitives.of(columns, vertices=vertices, volume_id=np.array([polyhedron.volume_id], np.int32))
 
 
 def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray | slice, dict]:

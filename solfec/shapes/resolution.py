@@ -35,8 +35,9 @@ def check_resolution(shapes: list, epsilon: float) -> None:
         more = _box(shape)
         low, high = np.minimum(low, more[0]), np.maximum(high, more[1])
     low, high = low.tolist(), high.tolist()  # bodies come in thousands, and few numbers are faster without numpy
-    largest = max(map(abs, low + high))
-    if not all(abs(number) <= LARGEST for number in low + high):  # nor is NaN
+    numbers = low + high
+    largest = max(map(abs, numbers))
+    if not (largest <= LARGEST and all(map(math.isfinite, numbers))):
         raise ValueError(f"coordinates of the shape reach {largest:g}; they must not exceed {LARGEST:g}")
     if DIGITS * math.ulp(largest) > epsilon:
         warnings.warn(
@@ -58,10 +59,10 @@ def check_resolution(shapes: list, epsilon: float) -> None:
 def _box(shape) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and largest coordinates of a shape, of an ellipsoid those of the sphere about it."""
     if isinstance(shape, Convex):
-        points = np.concatenate([p.vertices for p in shape.polyhedra])
+        points = shape.polyhedra[0].vertices if len(shape.polyhedra) == 1 else np.concatenate([p.vertices for p in shape.polyhedra])
     elif isinstance(shape, Mesh):
         points = shape.nodes
     else:
         radius = shape.radius if isinstance(shape, Sphere) else float(shape.radii.max())
         return shape.centre - radius, shape.centre + radius
-    return points.min(axis=0), points.max(axis=0)
+    return np.minimum.reduce(points), np.maximum.reduce(points)  # in half the time of points.min and max
