@@ -1,10 +1,13 @@
-"""Steps reuse the memory that the steps before them have freed."""
+"""Steps reuse the memory that the steps before them have freed, and models take no more than they need."""
 
 import platform
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
+
+from solfec import BODY, BULK_MATERIAL, GAUSS_SEIDEL_SOLVER, HEX, RUN, SOLFEC
 
 FAULTS = """
 import resource
@@ -31,3 +34,29 @@ print (faults[-1] - faults[9])
 def test_steps_do_not_give_back_memory_that_the_next_one_needs(tmp_path):
     run = subprocess.run([sys.executable, "-c", FAULTS.format(path=str(tmp_path / "chain"))], capture_output=True, text=True, check=True)
     assert int(run.stdout) < 20 * 50  # pages; a thousand a step if the library gives freed memory back
+
+
+def test_a_large_body_of_finite_elements_takes_little_more_memory_to_make_than_to_move():
+    """Bytes of an element: arrays of all elements at once took twice as much while it was made, and while its critical step was found."""
+    side = 20
+
+    def peak():
+        largest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        return largest / side**3
+
+    tracemalloc.start()
+    try:
+        solfec = SOLFEC("DYNAMIC", 1e-4)
+        solfec.verbose = "OFF"
+        corners = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+        mesh = HEX(corners, side, side, side, 1, [1] * 6)
+        made = peak()
+        BODY(solfec, "FINITE_ELEMENT", mesh, BULK_MATERIAL(solfec, young=1e8, density=1e3), form="TL")
+        inserted = peak()
+        RUN(solfec, GAUSS_SEIDEL_SOLVER(1e-3, 10), 1e-4)
+        run = peak()
+    finally:
+        tracemalloc.stop()
+    assert made < 1500 and inserted < 1500 and run < 3500
+    assert solfec.step < 1e-4  # which asked for the body's highest frequency

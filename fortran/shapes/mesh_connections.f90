@@ -156,7 +156,7 @@ contains
     integer(i4), intent(in) :: elements, listed, types, some, faces
     integer(i8), intent(in) :: first(0:elements), node(0:listed-1), chosen(0:some-1)
     integer(i4), intent(in) :: count(0:types-1), position(4, 6, 0:types-1)
-    integer(i8), intent(inout) :: element(0:faces-1), number(0:faces-1), corner(4, 0:faces-1)
+    integer(i4), intent(inout) :: element(0:faces-1), number(0:faces-1), corner(4, 0:faces-1)
     integer(i8) :: e, start
     integer(i4) :: i, k, f, kind, c
 
@@ -166,11 +166,11 @@ contains
       start = first(e)
       kind = int(first(e+1) - start, i4)
       do k = 1, count(kind)
-        element(f) = e
+        element(f) = int(e, i4)
         number(f) = k - 1
         do c = 1, 4
           corner(c, f) = -1
-          if (position(c, k, kind) >= 0) corner(c, f) = node(start+position(c, k, kind))
+          if (position(c, k, kind) >= 0) corner(c, f) = int(node(start+position(c, k, kind)), i4)
         end do
         f = f + 1
       end do
@@ -184,14 +184,14 @@ contains
   !> Faces are sorted by counting, from their highest nodes to their lowest ones: the time grows with the number of faces whatever they are.
   subroutine find_equal_faces(faces, nodes, corner, first)
     integer(i4), intent(in) :: faces, nodes
-    integer(i8), intent(in) :: corner(4, 0:faces-1)
-    integer(i8), intent(inout) :: first(0:faces-1)
+    integer(i4), intent(in) :: corner(4, 0:faces-1)
+    integer(i4), intent(inout) :: first(0:faces-1)
     integer(i4), allocatable :: key(:, :), order(:), sorted(:), start(:)
     integer(i4) :: f, k, i, a, b
 
     allocate (key(4, 0:faces-1), order(0:faces-1), sorted(0:faces-1), start(-1:nodes))
     do f = 0, faces - 1
-      key(:, f) = int(corner(:, f), i4)
+      key(:, f) = corner(:, f)
       call ascend(key(:, f))
       order(f) = f
     end do

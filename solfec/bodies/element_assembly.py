@@ -19,6 +19,7 @@ from .enhanced_elements import SIGNS, EnhancedStrains
 from .materials import Law
 
 LANES = 8  # elements of a block
+AT_ONCE = 1 << 10  # elements that are checked together, a multiple of LANES
 
 
 def _hexahedron_slopes() -> np.ndarray:
@@ -405,6 +406,11 @@ class ElementAssembly(Record):
         if not joins:
             self._share_force()
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether all elements are of one type and law, whole and without enhanced strains."""
+        return len(self.groups) == 1 and type(self.groups[0]) is ElementGroup and self.groups[0].enhanced is None
+
     def append(self, other: ElementAssembly, reference: np.ndarray) -> None:
         """Take up the elements of other bodies, whose nodes follow in `reference` (3, n)."""
         known, new_kinds = {group.key: group for group in self.groups}, False
@@ -556,6 +562,7 @@ def first_folded(reference: np.ndarray, sizes: np.ndarray, nodes: np.ndarray, ow
     failures = []
     for kind in ELEMENT_TYPES:
         which = np.flatnonzero(sizes == kind.size)
-        if which.size:
-            failures.append(ElementGroup(nodes[which, : kind.size], which, np.ones((which.size, 2)), 0).prepare(reference))
+        for first in range(0, which.size, AT_ONCE):
+            some = which[first : first + AT_ONCE]
+            failures.append(ElementGroup(nodes[some, : kind.size], some, np.ones((some.size, 2)), 0).prepare(reference))
     return min((number for number in failures if number >= 0), default=-1)

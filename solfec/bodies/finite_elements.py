@@ -516,8 +516,9 @@ class FiniteElements(Record):
     def find_frequency(self, bodies: BodyTable, k: int) -> None:
         """Compute the largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""
         row, mesh = self.rows[k], self.meshes[k]
+        alone = self.count == 1 and self.resting is None and self.assembly.is_plain
         self.square_at_rest[k], self.laplacian[k] = largest_frequency(
-            mesh, mesh.lame(bodies.lame[:, row]), mesh.densities(bodies.mass[row] / bodies.volume[row])
+            mesh, mesh.lame(bodies.lame[:, row]), mesh.densities(bodies.mass[row] / bodies.volume[row]), self.assembly if alone else None
         )
 
     def stiffest_element(self, bodies: BodyTable, row: int) -> int:

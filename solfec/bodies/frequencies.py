@@ -18,12 +18,16 @@ Enhanced strains only soften a body.  For the Neo-Hookean material the elements 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from .. import _kernels
 from ..element_types import used_slots
 from ..tables import unique
 from .element_assembly import LANES, ElementAssembly
+from .materials import Law
 
 _laplacian_rows = _kernels.element_tangents.laplacian_rows
 
@@ -35,35 +39,54 @@ AT_ONCE = 64  # blocks of elements whose Laplacians are made together: what they
 SHORT = 1.1  # factor on its result: half of the stability limit leaves room for four times omega**2
 
 
-def largest_frequency(mesh, lame: np.ndarray, density: np.ndarray) -> tuple[float, float]:
+def largest_frequency(mesh, lame: np.ndarray, density: np.ndarray, made: ElementAssembly | None = None) -> tuple[float, float]:
     """Return omega_0**2 and gamma [1/time**2, 1/mass length] of a FiniteElementMesh, and keep them with the mesh.
 
-    Lame's constants are (ne, 2) and densities (ne,) numbers of its elements.
+    Lame's constants are (ne, 2) and densities (ne,) numbers of its elements.  `made` are these elements, in one group, if there are some already: others would
+    take half of the memory of a large model.
     """
     known, key = getattr(mesh, "_frequencies", None), (lame.tobytes(), density.tobytes())
     if known is not None and known[0] == key:
         return known[1]
-    count = len(mesh.sizes)
-    table = np.where(used_slots(mesh.sizes), mesh.elements, 0)
-    assembly = ElementAssembly(
-        mesh.nodes.T, mesh.sizes, table, lame, np.ones(count, bool), mesh.own_points
-    )
+    if made is None:
+        table = np.where(used_slots(mesh.sizes), mesh.elements, 0)
+        made = ElementAssembly(mesh.nodes.T, mesh.sizes, table, lame, np.full(len(mesh.sizes), Law.LINEAR), mesh.own_points)
+    with linear(made):
+        found = _frequency(made, density)
+    mesh._frequencies = (key, found)
+    return found
+
+
+@contextmanager
+def linear(assembly: ElementAssembly) -> Iterator[None]:
+    """Give elements the stiffness at zero displacement meanwhile."""
+    laws = [group.law for group in assembly.groups]
+    try:
+        for group in assembly.groups:
+            group.law = int(Law.LINEAR)
+        yield
+    finally:
+        for group, law in zip(assembly.groups, laws):
+            group.law = law
+
+
+def _frequency(assembly: ElementAssembly, density: np.ndarray) -> tuple[float, float]:
+    """Return omega_0**2 and gamma of linear elements."""
+    nodes = assembly.node_count
     mass, _ = assembly.lumped_mass(density)
     root = 1.0 / np.sqrt(mass)
-    zero, result = np.zeros((3, mesh.node_count), order="F"), np.zeros((3, mesh.node_count), order="F")
+    zero, result = np.zeros((3, nodes), order="F"), np.zeros((3, nodes), order="F")
 
     def apply(x):
         direction = np.asfortranarray(x.reshape(3, -1, order="F") * root)
         return (assembly.tangent_product(zero, direction, result) * root).ravel(order="F")
 
-    size = 3 * mesh.node_count
+    size = 3 * nodes
     if size < DENSE_BELOW:
         square = np.linalg.eigvalsh(np.column_stack([apply(column) for column in np.eye(size)]))[-1]
     else:
         square = largest_eigenvalue(apply, size)
-    found = float(square), laplacian_bound(assembly, density)
-    mesh._frequencies = (key, found)
-    return found
+    return float(square), laplacian_bound(assembly, density)
 
 
 def largest_eigenvalue(apply, size: int) -> float:
@@ -132,12 +155,19 @@ def laplacian_bound(assembly: ElementAssembly, density: np.ndarray) -> float:
     """Return the largest eigenvalue of the elements' own M^-1 L, which bounds that of their assembly."""
     largest = 0.0
     for g in assembly.groups:
-        laplacian = np.concatenate([_laplacians(g, slice(first, first + AT_ONCE)) for first in range(0, g.blocks, AT_ONCE)])[: g.count]
+        some = (_laplacians(g, slice(first, first + AT_ONCE)) for first in range(0, g.blocks, AT_ONCE))
         mass, _ = g.lumps(assembly.reference, density[g.numbers])
         elements = unique(g.numbers)
-        laplacian, mass = (g.total(values, assembly.element_count)[elements] for values in (laplacian, mass))
-        root = 1.0 / np.sqrt(mass)
-        largest = max(largest, float(np.linalg.eigvalsh(laplacian * root[:, :, None] * root[:, None, :])[:, -1].max()))
+        if len(elements) < g.count:  # elements around a shape have several rows
+            laplacian = np.concatenate(list(some))[: g.count]
+            laplacian, mass = (g.total(values, assembly.element_count)[elements] for values in (laplacian, mass))
+            some = (laplacian,)
+        at = 0
+        for laplacian in some:
+            root = 1.0 / np.sqrt(mass[at : at + len(laplacian)])
+            scaled = laplacian[: len(root)] * root[:, :, None] * root[:, None, :]  # lanes left over repeat the last element
+            largest = max(largest, float(np.linalg.eigvalsh(scaled)[:, -1].max()))
+            at += len(laplacian)
     return largest
 
 

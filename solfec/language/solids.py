@@ -14,7 +14,7 @@ from .checks import BadValue, command
 from .hints import Integers, Vector
 from .shapes import CONVEX, MESH, refused, reported, subdivisions
 
-MOST_HEIGHTS = 1_000_000  # points of a terrain; so many take about 6 GB and half a minute
+MOST_HEIGHTS = 1_000_000  # points of a terrain; so many take about 3 GB and half a minute
 CYLINDER_SIDES, CAPSULE_SIDES = 4096, 128  # most sides: both polyhedra have about 8200 vertices then, and take seconds to check
 
 

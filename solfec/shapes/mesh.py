@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 
-from ..element_types import BY_SIZE, ELEMENT_TYPES, sizes_in_words
+from ..element_types import BY_SIZE, ELEMENT_TYPES, ElementType, sizes_in_words
 from ..errors import SolfecWarning
 from ..tables import unique
 from .coordinates import check_size, points_of, scaled
@@ -16,6 +17,7 @@ from .mesh_topology import MeshTopology
 from .vectors import cross, determinants
 
 DEGENERATE = 1e-12  # element volume relative to the cube of its size that counts as zero
+AT_ONCE = 1 << 10  # elements that are checked together
 
 
 class Mesh:
@@ -180,15 +182,20 @@ def check_sides(topology: MeshTopology) -> None:
         raise ValueError(f"elements {a} and {b} overlap: they lie on one side of the face {nodes} that they share")
 
 
-def concave_corners(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return elements whose edges are left-handed at a node, ascending, and the first such node of each."""
+def some_of_a_type(pointers: np.ndarray, flat: np.ndarray) -> Iterator[tuple[ElementType, np.ndarray, np.ndarray]]:
+    """Iterate over elements of one type, some thousands at a time since checks take kilobytes for each: yield type, numbers (n,) and nodes (n, size)."""
     sizes = np.diff(pointers)
-    elements, at_node = [np.zeros(0, int)], [np.zeros(0, int)]
     for kind in ELEMENT_TYPES:
         which = np.flatnonzero(sizes == kind.size)
-        if not which.size:
-            continue
-        listed = flat[pointers[which, None] + np.arange(kind.size)]
+        for first in range(0, which.size, AT_ONCE):
+            some = which[first : first + AT_ONCE]
+            yield kind, some, flat[pointers[some, None] + np.arange(kind.size)]
+
+
+def concave_corners(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return elements whose edges are left-handed at a node, ascending, and the first such node of each."""
+    elements, at_node = [np.zeros(0, int)], [np.zeros(0, int)]
+    for kind, which, listed in some_of_a_type(pointers, flat):
         at, a, b, c = (nodes.take(listed[:, list(column)], 0) for column in zip(*kind.corners))
         concave = determinants(a - at, b - at, c - at) < 0.0
         rows = np.flatnonzero(concave.any(1))
@@ -216,13 +223,9 @@ def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
 def element_volumes(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.ndarray:
     """Signed volumes (ne,) of elements as polyhedra with faces cut into fans about their first nodes."""
     volumes = np.empty(len(pointers) - 1)
-    sizes = np.diff(pointers)
-    for kind in ELEMENT_TYPES:
-        which = np.flatnonzero(sizes == kind.size)
-        if not which.size:
-            continue
+    for kind, which, listed in some_of_a_type(pointers, flat):
         fans = np.array([(f[0], f[i], f[i + 1]) for f in kind.faces for i in range(1, len(f) - 1)])
-        points = nodes[flat[pointers[which, None] + np.arange(kind.size)]]
+        points = nodes[listed]
         points = points - points.mean(1, keepdims=True)
         volumes[which] = determinants(*np.moveaxis(points[:, fans], 2, 0)).sum(1) / 6.0
     return volumes
@@ -235,10 +238,9 @@ def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray, turn: boo
     """
     check_nodes_apart(nodes, pointers, flat)
     volumes = element_volumes(nodes, pointers, flat)
-    sizes = np.diff(pointers)
-    lower = np.minimum.reduceat(nodes[flat], pointers[:-1], axis=0)
-    upper = np.maximum.reduceat(nodes[flat], pointers[:-1], axis=0)
-    extent = (upper - lower).max(1)
+    sizes, extent = np.diff(pointers), np.empty(len(volumes))
+    for _, which, listed in some_of_a_type(pointers, flat):
+        extent[which] = np.ptp(nodes[listed], axis=1).max(1)
     flat_element = np.abs(volumes) <= DEGENERATE * extent**3
     if flat_element.any():
         raise ValueError(f"element {int(np.argmax(flat_element))} has no volume")
@@ -263,12 +265,8 @@ def mirrored(pointers: np.ndarray, flat: np.ndarray, chosen: np.ndarray) -> np.n
 
 def check_nodes_apart(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> None:
     """Raise ValueError for elements with two coincident nodes, or with a face that crosses itself."""
-    sizes = np.diff(pointers)
-    for kind in ELEMENT_TYPES:
-        which = np.flatnonzero(sizes == kind.size)
-        if not which.size:
-            continue
-        points = nodes[flat[pointers[which, None] + np.arange(kind.size)]]
+    for kind, which, listed in some_of_a_type(pointers, flat):
+        points = nodes[listed]
         one, two = np.triu_indices(kind.size, 1)
         same = ((points[:, one] - points[:, two]) ** 2).sum(2) <= (1e-9 * np.ptp(points, axis=1).max(1, keepdims=True)) ** 2
         if same.any():

@@ -33,11 +33,11 @@ class MeshTopology:
 
     Attributes
     ----------
-    face_element, face_index, face_size : ndarray (nf,)
+    face_element, face_index, face_size : ndarray (nf,) int32
         Element, face index in it, and number of nodes (3 or 4) of every element face; sorted by element and index.
-    face_nodes : ndarray (nf, 4)
+    face_nodes : ndarray (nf, 4) int32
         Node numbers, -1 after the third of a triangle.
-    face_neighbour : ndarray (nf,)
+    face_neighbour : ndarray (nf,) int32
         The same face seen from the neighbouring element; -1 on the boundary.
     face_surface : ndarray (nf,) int32
         Surface identifier; `INTERNAL_FACE` off the boundary.
@@ -177,9 +177,9 @@ class MeshTopology:
         other.node_count, other.element_ptr = node_count, pointers_of(sizes[chosen])
         other.element_nodes = numbers[self.element_nodes[np.repeat(chosen, sizes)]]
         faces = np.flatnonzero(chosen[self.face_element])
-        place, behind = np.full(len(self.face_element) + 1, -1), np.append(numbers, -1)  # number -1, no node or face, stays -1
+        place, behind = np.full(len(self.face_element) + 1, -1, np.int32), np.append(numbers, -1).astype(np.int32)  # number -1, no node or face, stays -1
         place[faces] = np.arange(len(faces))
-        other.face_element = (np.cumsum(chosen) - 1)[self.face_element[faces]]
+        other.face_element = (np.cumsum(chosen, dtype=np.int32) - 1)[self.face_element[faces]]
         other.face_index, other.face_size = self.face_index[faces], self.face_size[faces]
         other.face_nodes = behind.take(self.face_nodes.take(faces, 0))  # in a quarter of the time of an index
         other.face_neighbour = place[self.face_neighbour[faces]]
@@ -195,11 +195,11 @@ class MeshTopology:
     def _list_faces(self) -> None:
         element, index, nodes = _faces_of(self.element_ptr, self.element_nodes, np.arange(self.element_count))
         self.face_element, self.face_index, self.face_nodes = element, index, nodes
-        self.face_size = np.where(self.face_nodes[:, 3] < 0, 3, 4)
+        self.face_size = np.where(self.face_nodes[:, 3] < 0, 3, 4).astype(np.int32)
 
     def _match_faces(self) -> None:
         first = equal_faces(self.face_nodes, self.node_count)
-        self.face_neighbour = np.full(len(first), -1)
+        self.face_neighbour = np.full(len(first), -1, np.int32)
         second = np.flatnonzero(first != np.arange(len(first)))
         self.face_neighbour[second] = first[second]
         self.face_neighbour[first[second]] = second
@@ -211,16 +211,16 @@ class MeshTopology:
 
 def equal_faces(face_nodes: np.ndarray, node_count: int) -> np.ndarray:
     """Return the first face (nf,) with the same nodes, in any order, as each of `face_nodes` (nf, 4); -1 after the third node of triangles."""
-    first = np.empty(len(face_nodes), np.int64)
-    _kernels.mesh_connections.find_equal_faces(node_count, np.ascontiguousarray(face_nodes, np.int64).T, first)
+    first = np.empty(len(face_nodes), np.int32)
+    _kernels.mesh_connections.find_equal_faces(node_count, np.ascontiguousarray(face_nodes, np.int32).T, first)
     return first
 
 
 def _faces_of(element_ptr: np.ndarray, element_nodes: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return element, index in it, and nodes (nf, 4) of all faces of some elements (ascending)."""
     count = int(FACES_OF_SIZE[np.diff(element_ptr)[elements]].sum())
-    element, index = np.empty((2, count), np.int64)
-    nodes = np.empty((count, 4), np.int64)
+    element, index = np.empty((2, count), np.int32)
+    nodes = np.empty((count, 4), np.int32)
     pointers, flat, chosen = (np.asarray(array, np.int64) for array in (element_ptr, element_nodes, elements))
     _kernels.mesh_connections.list_faces(pointers, flat, chosen, FACES_OF_SIZE, CORNERS_OF_SIZE, element, index, nodes.T)
     return element, index, nodes

@@ -64,7 +64,7 @@ class RefinedElements(Record):
         ahead = np.take_along_axis(corner, (np.arange(4) + 1) % face_sizes[:, None], 1)
         cut = (corner >= 0) & (signs[corner] * signs[ahead] < 0)
         pairs = np.sort(np.stack((corner[cut], ahead[cut]), 1), 1)
-        key, number = np.unique(pairs[:, 0] * topology.node_count + pairs[:, 1], return_inverse=True)
+        key, number = np.unique(pairs[:, 0].astype(np.int64) * topology.node_count + pairs[:, 1], return_inverse=True)
         edge = np.full(corner.shape, -1)
         edge[cut] = number
         self.node_count = len(mesh.nodes)
