@@ -42,7 +42,7 @@ def arguments_of(kernel) -> list:
 
 def test_all_kinds_of_kernels_are_found():
     modules = {module for module, _ in kernels()}
-    assert modules >= {"body_motion", "reduced_motion", "conjugate_gradients", "point_loads", "time_series", "user_constraints", "quasi_static", "shape_rows"}
+    assert modules >= {"body_motion", "reduced_motion", "conjugate_gradients", "point_loads", "time_series", "user_constraints", "quasi_static", "shape_rows", "body_rows"}
     assert modules >= {"newton", "gauss_seidel", "automatic_solver", "local_dynamics", "compliance", "reduced_compliance"}
 
 

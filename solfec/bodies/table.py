@@ -19,13 +19,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from ..kinds import BodyKind, Energy, Form, Scheme  # noqa: F401  # known here, too
-from ..tables import Gaps, Table
+from ..tables import Gaps, Table, opened
 
 REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
 
 
-IDENTITY = np.eye(3)
+IDENTITY, ORIGIN, NOTHING = np.eye(3), np.zeros(3), np.zeros((3, 3))
+_write_body = _kernels.body_rows.write_body
 _CONF_TRIPLES, _VELO_TRIPLES = np.array([4, 4, 4, 0]), np.array([2, 2, 4, 0])  # by BodyKind; nodes are added
 _TRIPLES = tuple(zip(_CONF_TRIPLES.tolist(), _VELO_TRIPLES.tolist()))
 
@@ -163,12 +165,22 @@ class BodyTable(Table):
         """
         if mesh is not None:
             return self._add_finite_elements(kind, mesh, base, columns)
+        return self._add_whole(kind, **columns)
+
+    def _add_whole(
+        self, kind: BodyKind, id=0, form=0, scheme=1, material=0, law=0, primitive_ptr=0, primitive_count=0, mass=0.0, volume=0.0,
+        centre=ORIGIN, tensor=NOTHING, lame=(0.0, 0.0), **others,
+    ) -> int:  # fmt: skip
+        """Append a body without finite elements."""
         conf_count, velo_count = _TRIPLES[kind]
         conf_ptr, velo_ptr = self.configurations.extend(conf_count), self.triples.extend(velo_count)
-        row = self.append_row(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, **columns)
-        conf = self.configurations.conf
-        conf[:, conf_ptr : conf_ptr + 3] = IDENTITY
-        conf[:, conf_ptr + 3] = self.centre[:, row]
+        row = self.extend(1)
+        opened(_write_body(
+            self.handles, id, kind, form, scheme, material, law, conf_ptr, velo_ptr, primitive_ptr, primitive_count,
+            mass, volume, centre, tensor, lame,
+        ))  # fmt: skip
+        for name, value in others.items():
+            getattr(self, name)[..., row] = value
         return row
 
     def _add_finite_elements(self, kind: BodyKind, mesh, base, columns: dict) -> int:
