@@ -17,12 +17,8 @@ from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
 from .tables import unique
 
-DEFAULT_SCHEME = {
-    BodyKind.OBSTACLE: Scheme.RIG_IMP,
-    BodyKind.RIGID: Scheme.RIG_NEG,
-    BodyKind.PSEUDO_RIGID: Scheme.DEF_EXP,
-    BodyKind.FINITE_ELEMENT: Scheme.DEF_EXP,
-}
+OBSTACLE, RIGID, PSEUDO_RIGID, FINITE_ELEMENT = BodyKind.OBSTACLE, BodyKind.RIGID, BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT  # a name of an enumeration takes 0.1 us each time
+DEFAULT_SCHEME = {OBSTACLE: Scheme.RIG_IMP, RIGID: Scheme.RIG_NEG, PSEUDO_RIGID: Scheme.DEF_EXP, FINITE_ELEMENT: Scheme.DEF_EXP}
 
 
 IDENTITY = np.eye(3)
@@ -66,19 +62,20 @@ def prepare(domain, kind: BodyKind, shapes: list, material: BulkMaterial, label:
     check_resolution(shapes, domain.epsilon)
     identifier = domain.next_body_id
     with named(identifier, label):
-        shape = primitives.compile(shapes, domain.epsilon, kind == BodyKind.FINITE_ELEMENT, domain.settings.seams)
-    volume, centre, euler = characteristics.characteristics(shapes, bilinear=kind == BodyKind.FINITE_ELEMENT)
+        shape = primitives.compile(shapes, domain.epsilon, kind == FINITE_ELEMENT, domain.settings.seams)
+    volume, centre, euler = characteristics.characteristics(shapes, bilinear=kind == FINITE_ELEMENT)
     if not volume > 0.0:
         raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
     _check_material(kind, material)
-    if kind == BodyKind.PSEUDO_RIGID:  # the only kind with curved primitives that may touch itself
+    if kind == PSEUDO_RIGID:  # the only kind with curved primitives that may touch itself
         adjoin_overlapping(shape, domain.epsilon)
-    if kind == BodyKind.FINITE_ELEMENT or mesh is not None or base is not None:
+    if kind == FINITE_ELEMENT or mesh is not None or base is not None:
         with named(identifier, label):
             mesh, shapes = _finite_elements(kind, shapes, shape, material, form, mesh, base)
     tensor = material.density * euler
-    if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
-        tensor = (tensor[0, 0] + tensor[1, 1] + tensor[2, 2]) * IDENTITY - tensor
+    if kind in (OBSTACLE, RIGID):
+        xx, yy, zz = tensor.diagonal().tolist()
+        tensor = (xx + yy + zz) * IDENTITY - tensor
     columns = dict(
         id=identifier, form=int(form), scheme=default_scheme(kind, form, domain.dynamic), material=domain.bulk_materials.row_of(material),
         mass=material.density * volume, volume=volume, centre=centre, tensor=tensor, lame=material.lame, law=int(material.law),
@@ -90,9 +87,9 @@ def _check_material(kind: BodyKind, material: BulkMaterial) -> None:
     """Raise SolfecError for a material that such a body cannot have."""
     if not material.density > 0.0:
         raise SolfecError(f"BODY: density of material {material.label!r} is {material.density:g}; it must be positive")
-    if kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT) and material.incompressible:
+    if kind in (PSEUDO_RIGID, FINITE_ELEMENT) and material.incompressible:
         raise SolfecError(f"BODY: 'poisson' of material {material.label!r} is 0.5; it must be below 0.5 for deformable bodies")
-    if kind == BodyKind.PSEUDO_RIGID and material.law != Law.KIRCHHOFF:
+    if kind == PSEUDO_RIGID and material.law != Law.KIRCHHOFF:
         raise SolfecError(f"BODY: a pseudo-rigid body takes material 'KIRCHHOFF', not {material.model!r}")
 
 
@@ -101,11 +98,11 @@ def _finite_elements(kind, shapes, shape, material, form, mesh, base) -> tuple[F
     if mesh is not None:
         fitted, background = background_mesh.fit(shapes, mesh, shape.vertices.T)
         mesh, shapes = FiniteElementMesh.of(fitted, background), [fitted]
-    elif kind == BodyKind.FINITE_ELEMENT:
+    elif kind == FINITE_ELEMENT:
         mesh = FiniteElementMesh.of(shapes[0])
     if base is not None:
         modal.check_base(base, mesh, material, form, uniform=len(unique(shapes[0].volume_ids)) == 1)
-    if kind == BodyKind.FINITE_ELEMENT:
+    if kind == FINITE_ELEMENT:
         mesh.density = material.density
         passed = shapes[0].topology.passed
         if mesh.background is not None:  # elements have quadrature points of their own
