@@ -99,8 +99,7 @@ def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.n
     """Return, by reason, masks (n,) of the user's constraints that are left out."""
     users = slice(0, constraints.user_count)
     kind, slave = constraints.kind[users], constraints.slave[users]
-    reduced = bodies.mode_count[constraints.master[users]] > 0
-    reduced |= (slave >= 0) & (bodies.mode_count[slave] > 0)
+    reduced = user.on_reduced_bodies(constraints, bodies, users)
     joint = np.isin(kind, JOINTS)
     return {
         "joints on bodies of form 'BC-MODAL' or 'BC-RO'": joint & reduced,

@@ -89,8 +89,8 @@ def _stop_links_beside(constraints: ConstraintTable, bodies: BodyTable, elsewher
     start[IS_LINK[constraints.kind[users]] & (touched[master] | touched[slave])] = IMPACT
 
 
-def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool, elsewhere: Elsewhere = NOWHERE) -> None:
-    """After the step, mark joints as met, and set the lengths of stopped links to the present ones, unless they must keep theirs."""
+def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, corrected_later: bool, elsewhere: Elsewhere = NOWHERE) -> None:
+    """After the step, mark joints as met, and set the lengths of stopped links to the present ones, unless `joint_correction` restores them."""
     start = constraints.start[: constraints.user_count]
     links, corrected = (start == IMPACT).nonzero()[0], (start > IMPACT).nonzero()[0]
     if links.size:
@@ -98,10 +98,13 @@ def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_le
     if corrected.size:
         constraints.value[:, corrected] = 0.0
     start[...] = AFTER[start]
-    if elsewhere.any(links.size > 0) and not keep_lengths:
-        user.update(constraints, bodies, time, 0.0)
-        constraints.length[links] += constraints.gap[links]
-        constraints.gap[links] = 0.0
+    if corrected_later:
+        links = links[user.on_reduced_bodies(constraints, bodies, links)]  # which it leaves out
+    if elsewhere.any(links.size > 0):
+        with user.present(constraints, bodies, time):
+            change = constraints.gap[links]
+        constraints.length[links] += change
+        constraints.gap[links] -= change
 
 
 def note_impacts(constraints: ConstraintTable, bodies: BodyTable, local, elsewhere: Elsewhere = NOWHERE) -> None:

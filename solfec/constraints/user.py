@@ -89,6 +89,12 @@ def present(constraints: ConstraintTable, bodies: BodyTable, time: float) -> Ite
         opened(_keep_rows(constraints.handle, kept.handle, users, True))
 
 
+def on_reduced_bodies(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray | slice) -> np.ndarray:
+    """Return which of some rows act on a body of form 'BC-MODAL' or 'BC-RO'."""
+    slave = constraints.slave[rows]
+    return (bodies.mode_count[constraints.master[rows]] > 0) | (slave >= 0) & (bodies.mode_count[slave] > 0)
+
+
 def _refuse(constraints: ConstraintTable, row: int) -> None:
     raise SolfecError(
         f"the time series of constraint {int(constraints.id[row])} is unknown: a continued run needs the input to"

@@ -294,3 +294,25 @@ def test_a_body_in_a_reduced_base_runs_and_is_left_out(new, tmp_path, form):
     turn, centre = np.reshape(weight.conf[:9], (3, 3)).T, np.array(weight.conf[9:12])
     assert abs(weight.velo[1]) > 0.1  # it swings about its end, which stays
     assert np.linalg.norm(centre + turn @ (-LENGTH / 2, 0, 0) - (1.5, 0, 0)) < 1e-12
+
+
+def test_a_link_that_stops_a_modal_body_does_not_pull_to_and_fro(new, tmp_path):
+    """The correction leaves such a body out: its link takes the length at which it stopped the body, as without correction.
+
+    It asked for the old length, forwards and backwards in turn, with 70 kN instead of 4 kN.
+    """
+    forces = {}
+    for correction in ("OFF", "ON"):
+        model = new(correction)
+        material = s.BULK_MATERIAL(model, young=1e8, poisson=0.3, density=1000.0)
+        mesh = s.BOX((0.25, 0.25, 0.25), (0.5, 0.5, 0.5), divisions=(3, 2, 1))
+        free = s.BODY(model, "FINITE_ELEMENT", s.COPY(mesh), material, form="BC")
+        base = s.MODAL_ANALYSIS(free, 18, str(tmp_path / correction))
+        s.DELETE(model, free)
+        body = s.BODY(model, "FINITE_ELEMENT", mesh, material, form="BC-MODAL", base=base)
+        s.INITIAL_VELOCITY(body, (0.3, -0.2, 0.1), (1.0, 2.0, -1.5))
+        link = s.PUT_RIGID_LINK(body, None, (0.5, 0.5, 0.5), (1.5, 1, 2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SolfecWarning)  # which says that it is left out
+            forces[correction] = [link.R[2] for _ in model.steps(s.AUTO_SOLVER(), 0.03)]
+    assert forces["ON"] == forces["OFF"]

@@ -165,3 +165,16 @@ def test_loads_in_the_first_step_act_on_what_the_joint_leaves_free(new):
     s.FORCE(body, "SPATIAL", (0, 0, 0), (0, 1, 0), body.mass * 7.0)
     s.RUN(model, s.NEWTON_SOLVER(1e-16, 100), STEP)
     assert body.velo[3:] == pytest.approx((0, 7e-3, 0), abs=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["GAUSS_SEIDEL", "NEWTON", "AUTO"])
+def test_the_reaction_of_the_first_step_is_in_the_base_that_is_shown(new, solver):
+    """A link that stops a body turns while it does so: R in `base` is the change of momentum, as in every other step."""
+    model = new()
+    body = block(model, (0.3, -0.2, 0.1), kind="RIGID", scheme="DEFAULT")
+    link = s.PUT_RIGID_LINK(body, None, (1, 1, 1), (2, 1.5, 2.5))
+    before = np.array(body.velo[3:])
+    s.RUN(model, SOLVERS[solver](), STEP)
+    impulse = body.mass * (np.array(body.velo[3:]) - before)
+    assert np.linalg.norm(impulse) > 1.0
+    assert np.array(link.R) @ np.reshape(link.base, (3, 3)) * STEP == pytest.approx(impulse, rel=1e-9, abs=1e-9)
