@@ -65,7 +65,7 @@ _REASONS = {
     6: "RIG_IMP found no angular velocity: the body turns too far in one step; use a smaller step or scheme 'RIG_NEG'",
     7: "the rotation matrix has no positive determinant; check the configuration that was assigned",
     8: "position or velocity is not finite any more; check loads, time step and assigned state",
-    9: "the constraint reaction is not finite; check surface materials and the solver",
+    9: "the velocity, or a constraint reaction is not finite; check loads, surface materials and the solver",
     10: "the stiffness has no positive eigenvalue, so there is no critical time step; "
     "give the bulk material a positive Young's modulus",
     13: "scheme DEF_LIM: the matrix is singular; use a smaller step or a stiffer material",

@@ -72,6 +72,8 @@ CASES = [
      "body 2 (crane, FINITE_ELEMENT): the deformation gradient has no positive determinant"),
     ("torn apart in explicit steps", "b = soft(blocks(3), 'crane'); FORCE(b, 'SPATIAL', (0, 0, 0), (1, 0, 0), 1E16); RUN(solfec, gs, 0.1)",
      "body 2 (crane) is strained so much that explicit integration asks for the step "),
+    ("torn apart beyond the squares of numbers", "b = soft(blocks(1), 'crane'); b.conf = [-3E74] + 23*[0.0]; RUN(solfec, gs, 0.1)",
+     "body 2 (crane) is strained so much that explicit integration asks for the step "),
     ("a force function of a wrong size", "b = soft(blocks(1), 'crane'); FORCE(b, 'SPATIAL', (0, 0, 0), (1, 0, 0), lambda q, u, t, h: (1, 2, 3)); RUN(solfec, gs, 0.1)",
      "force callback of body 2 (crane) at time "),
 ]  # fmt: skip
