@@ -2,20 +2,21 @@
 !>
 !> Most rows take the velocity of a point.  Angular rows take the body's angular velocity w at an arm l: H u = l base^T w.  `carried` rows
 !> take the velocity of the master's point that an observer sees who turns with the slave: H u = base^T (v + w x d) on the slave,
-!> with d from its point to the master's.  Springs whose direction n a body carries take n.v + dn/dt.d on this body, the rate of
+!> with d from its point to the master's.  Couplings of rigid bodies take the point midway between theirs.  Springs whose direction n a body carries take n.v + dn/dt.d on this body, the rate of
 !> their length.
 !> Rows of wheels take the column `levers` (module wheels).
 module row_operator
   use kinds, only: dp, i4
   use body_state, only: constrained_bodies, bodies_and_triples
   use element_frames, only: element_spin
-  use kind_numbers, only: contact => constraint_contact, by_master => direction_update_conv1, by_slave => direction_update_conv2, &
-    frame_of_spring
+  use kind_numbers, only: contact => constraint_contact, coupling => constraint_fixpnt, by_master => direction_update_conv1, &
+    by_slave => direction_update_conv2, frame_of_spring
   use matrix3, only: cross
+  use point_places, only: referential_point
   use row_families, only: family_of
   use row_family_base, only: row_family
   use state_tables, only: constraint_table
-  use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind, pseudo_rigid_kind
+  use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind, pseudo_rigid_kind, rigid_kind
   implicit none
   private
   public :: operator_of, turning_operator
@@ -30,6 +31,7 @@ contains
     real(dp), intent(in) :: point(3)  !< referential
     integer(i4), intent(out) :: count, t(8)
     real(dp), intent(inout) :: h(3,3,8)
+    real(dp) :: at(3)
     integer(i4) :: c
 
     if (state%bodies%kind(k) == finite_element_kind) then
@@ -38,8 +40,11 @@ contains
     end if
     c = state%bodies%conf_ptr(k)
     if (state%con%kind(i) /= contact) then
+      at = point
+      if (couples_rigid_bodies(state, i)) &
+        at = referential_point(state%bodies_and_triples, k, 0.5_dp*(state%con%point(:,i) + state%con%other_point(:,i)))
       call joint_operator(state%con, side, i, state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), &
-                          point, count, h(:,:,1:4))
+                          at, count, h(:,:,1:4))
     else
       call velocity_blocks(state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), point, &
                            state%con%base(:,:,i), count, h(:,:,1:4))
@@ -48,6 +53,18 @@ contains
       t(c) = state%bodies%velo_ptr(k) + c - 1
     end do
   end subroutine operator_of
+
+  !> Whether constraint i couples points of two rigid bodies, which then act on one another midway between the points, at the same place.
+  !>
+  !> If each acted at its own point, couplings of two points, which hold their distance twice, would contradict one another as soon as points
+  !> have drifted apart, and R and -R would be a couple.
+  pure logical function couples_rigid_bodies(state, i) result(answer)
+    type(constrained_bodies), intent(in) :: state
+    integer(i4), intent(in) :: i
+
+    answer = state%con%kind(i) == coupling .and. state%con%slave(i) >= 0
+    if (answer) answer = all(state%bodies%kind([state%con%master(i), state%con%slave(i)]) == rigid_kind)
+  end function couples_rigid_bodies
 
   !> Computes H of body k in the rolling row of contact i, and the velocity triples that it applies to; count 0: the points of the body do not turn.
   subroutine turning_operator(state, con, k, i, arm, count, h, t)
