@@ -18,7 +18,7 @@ class Mutant(NamedTuple):
 KERNELS, MEASURES, SYSTEMS = "test_contact_kernels.py", "test_measures.py", "test_random_problems.py"
 SCENES, JOINTS, POINTS, GLUE, SAME = "test_scene_laws.py", "test_joint_laws.py", "test_contact_points.py", "test_glue.py", "test_invariance.py"
 BONDS, SHARES, KNOCKS = "test_bond_law.py", "test_redundant_joints.py", "test_knocks.py"
-TURNING = "test_turning_contacts.py"
+TURNING, LANES, ROLLING = "test_turning_contacts.py", "test_contacts_beside_one_another.py", "test_rolling.py"
 
 
 def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> list[Mutant]:
@@ -158,6 +158,38 @@ MUTANTS = [
     *_of(
         "fortran/solvers/gauss_seidel.f90", (SYSTEMS, MEASURES),
         ("sweeps end too early", "converged = error <= asked%epsilon", "converged = error <= 1e5_dp*asked%epsilon"),
+    ),
+    *_of(
+        "fortran/solvers/gauss_seidel.f90", (LANES, ROLLING),
+        ("lanes: sweeps end before open contacts close", "      found%postponed = found%postponed + sum(total(:,3))\n", ""),
+        ("rows beside lanes: sweeps end before open contacts close", "          found%postponed = found%postponed + figure(5)\n", ""),
+        ("lanes keep their reactions", "      if (run%side%chunks%packed /= 0) call unpack_slots(run%loc%rows, run%side)\n    end if\n", "    end if\n"),
+        ("lanes: rolling friction of the step before", "      if (run%heard .and. run%side%chunks%packed /= 0) call unpack_slots(run%loc%rows, run%side)\n", ""),
+    ),
+    *_of(
+        "fortran/solvers/contact_lanes.f90", (LANES,),
+        ("lanes: an index of sticking", "c(l,c_s12)*c2(l) - c(l,c_s22)*c1(l)", "c(l,c_s12)*c2(l) - c(l,c_s11)*c1(l)"),
+        ("lanes: pressure without the coupling", "rn = -bn(l) - (wn1(l)*x1(l) + wn2(l)*x2(l))*c(l,c_inverse_det)", "rn = -bn(l)"),
+        ("lanes: stick in a wider cone", "excess = r1*r1 + r2*r2 - (mu*rn)**2", "excess = r1*r1 + r2*r2 - (1.1_dp*mu*rn)**2"),
+        ("lanes: open contacts stay open", "c(l,c_opening) = merge(b(l,3), 0.0_dp, r(l,3) <= 0.0_dp)", "c(l,c_opening) = merge(abs(b(l,3)), 0.0_dp, r(l,3) <= 0.0_dp)"),
+        ("lanes: contacts that must close do not count", "postponed(l) = merge(squared, 0.0_dp, opened*pushed > 0.0_dp)", "postponed(l) = 0.0_dp*squared"),
+        ("lanes: frictionless contacts are not pressed enough", "      last = -bn(l)\n", "      last = -0.99_dp*bn(l)\n"),
+        ("lanes: no number is a solution", "unsolved(l) = merge(0.0_dp, 1.0_dp, size <= huge(1.0_dp)) +", "unsolved(l) = 0.0_dp*size +"),
+    ),
+    *_of(
+        "fortran/solvers/lane_slots.f90", (LANES,),
+        ("lanes: entries of other contacts", "        if (e > own(l)) operator(l,:,:,e) = 0.0_dp\n", ""),
+        ("lanes: contacts that are gone count", "    reaction(used+1:,:) = 0.0_dp\n", ""),
+    ),
+    *_of(
+        "fortran/solvers/rows_in_lanes.f90", (LANES,),
+        ("lanes: as many entries as the first contact", "to%slots%entries(s) = maxval(width(order(k:k+used-1)))", "to%slots%entries(s) = width(order(k))"),
+        ("lanes: whatever block solver is asked", "    if (solver /= 0 .or. size(listed) > most_depth) return", "    if (size(listed) > most_depth) return"),
+    ),
+    *_of(
+        "fortran/solvers/lane_sweeps.f90", (LANES,),
+        ("lanes: failures are not told", "        failed = max(failed, found)\n", ""),
+        ("lanes: reactions of slots are lost", "      call give_back_slot(loc%rows, used, row, values, reaction)\n", ""),
     ),
     *_of(
         "fortran/constraints/user_constraints.f90", (JOINTS, SYSTEMS),

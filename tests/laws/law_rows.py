@@ -145,16 +145,16 @@ class System:
 
     # --- what the program makes of it
 
-    def assemble(self, stored=None) -> LocalDynamics:
+    def assemble(self, stored=None, colouring="OFF") -> LocalDynamics:
         user.update(self.constraints, self.table, self.step, self.step)
-        self.local.assemble(self.constraints, self.table, self.materials, self.step, self.dynamic, stored=stored)
+        self.local.assemble(self.constraints, self.table, self.materials, self.step, self.dynamic, stored=stored, colouring=colouring)
         return self.local
 
     def solve(self, solver, stored=None):
         """Report, R and U (rows, 3) in the order of `rows`."""
         if stored is None:
             stored = getattr(solver, "stored_form", None)
-        self.assemble(stored)
+        self.assemble(stored, getattr(solver, "colouring", "OFF"))
         report = solver.solve(self.local)
         self.local.apply_reactions()
         n = len(self.rows)
