@@ -174,6 +174,10 @@ MUTANTS = [
         ("lanes: open contacts stay open", "c(l,c_opening) = merge(b(l,3), 0.0_dp, r(l,3) <= 0.0_dp)", "c(l,c_opening) = merge(abs(b(l,3)), 0.0_dp, r(l,3) <= 0.0_dp)"),
         ("lanes: contacts that must close do not count", "postponed(l) = merge(squared, 0.0_dp, opened*pushed > 0.0_dp)", "postponed(l) = 0.0_dp*squared"),
         ("lanes: frictionless contacts are not pressed enough", "      last = -bn(l)\n", "      last = -0.99_dp*bn(l)\n"),
+        ("lanes: changes of friction do not count", "change(l) = d(l,1)**2 + d(l,2)**2 + d(l,3)**2", "change(l) = d(l,3)**2"),
+        ("lanes: momenta by the transposed operator", "operator(l,2,i,e)*d(l,2)", "operator(l,i,2,e)*d(l,2)"),
+        ("lanes: cohesion is forgotten", "      r(l,3) = r(l,3) - c(l,c_cohesion)\n", "      r(l,3) = r(l,3) - 0.0_dp*c(l,c_cohesion)\n"),
+        ("lanes: slip, a sign of the quadratic", "q0(l) = -bn(l)*det(l) - (wn1", "q0(l) = -bn(l)*det(l) + (wn1"),
         ("lanes: no number is a solution", "unsolved(l) = merge(0.0_dp, 1.0_dp, size <= huge(1.0_dp)) +", "unsolved(l) = 0.0_dp*size +"),
     ),
     *_of(

@@ -80,6 +80,21 @@ def test_sweeps_go_on_while_open_contacts_must_close(count, half, side):
 
 
 @pytest.mark.parametrize("count, half", [(64, 1), (8, 17)], ids=["in lanes", "one by one"])
+def test_sweeps_go_on_while_friction_changes(count, half):
+    """The first sweep finds the normal reactions of both ends of a plank, which do not act on one another; friction does, as the plank spins with ease."""
+    system = System(0.01)
+    ground = system.body(BodyKind.OBSTACLE)
+    for _ in range(count):
+        plank = system.body(tensor=np.diag([1.0, 1.0, 0.1]), before=np.array([0.0, 0.0, 0.05, 0.0, 0.05, -1.0]))
+        for x in [1.0] * half + [-1.0] * half:
+            system.contact(plank, ground, points=((x, 0.0, 0.0), (x, 0.0, 0.0)), mu=0.9)
+    solver = swept()
+    report, r, u = system.solve(solver, stored=False)
+    assert report.status == "OK" and report.iterations > 2
+    assert system.law_violation(r, u) <= TOLERANCE
+
+
+@pytest.mark.parametrize("count, half", [(64, 1), (8, 17)], ids=["in lanes", "one by one"])
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_a_velocity_that_is_no_number_is_told_with_its_contact(count, half, wrong):
     """One among eight contacts in lanes: neither does it count as open, nor are those beside it to blame."""
