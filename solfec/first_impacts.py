@@ -16,7 +16,7 @@ from .bodies.implicit import implicit_of_step
 from .bodies.loads import BodyCallbacks, Loads
 from .constraints.joint_operators import coordinates_and_rates, relative_velocities
 from .edited_energy import accounted
-from .kinds import ConstraintKind, Energy, Motor, SurfaceModel
+from .kinds import PRESCRIBED, ConstraintKind, Energy, Motor, SurfaceModel
 from .motion_hooks import Hooks
 from .solvers.auto import AutoSolver
 from .tables import opened
@@ -97,7 +97,7 @@ def _keep_motions(trial) -> None:
     constraints, bodies = trial.constraints, trial.bodies
     users = slice(0, constraints.user_count)
     kind, motor = constraints.kind[users], constraints.motor[users] & ~Motor.CALLED
-    rows = np.flatnonzero(np.isin(kind, (ConstraintKind.VELODIR, ConstraintKind.VELODIR3)))
+    rows = np.flatnonzero(np.isin(kind, PRESCRIBED))
     velocity = relative_velocities(constraints, bodies, rows)
     constraints.value[:, rows] = np.where(kind[rows] == ConstraintKind.VELODIR, velocity[2], velocity)
     rows = np.flatnonzero((motor == Motor.RATE) | (motor == Motor.COORDINATE))

@@ -294,6 +294,7 @@ ROW_FAMILIES = {
 """Families of rows: a new law or joint needs an entry here and a type in `fortran/rows`; the build writes `row_families` from this list."""
 
 DRIVES = tuple(kind for kind in ConstraintKind if kind.family.drive)
+PRESCRIBED = tuple(kind for kind in ConstraintKind if kind.family.options == _PRESCRIBED)
 JOINTS = tuple(kind for kind in ConstraintKind if kind.is_joint)
 LINKS = tuple(kind for kind in ConstraintKind if kind.keeps_length)
 """Joints that keep the distance of two points."""

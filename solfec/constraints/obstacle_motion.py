@@ -66,6 +66,8 @@ class ObstacleMotion:
         kept = [column[:, triples] for column in columns]
         for column in columns:
             column[:, triples] = kept[0] + change
-        yield
-        for column, values in zip(columns, kept):
-            column[:, triples] = values
+        try:
+            yield
+        finally:
+            for column, values in zip(columns, kept):
+                column[:, triples] = values
