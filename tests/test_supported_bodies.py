@@ -241,9 +241,8 @@ def test_a_bar_that_is_pulled_without_other_loads_draws_no_warning(solver, step,
     assert sf.DISPLACEMENT(bar, (1, 0, 0))[0] == pytest.approx(0.01, abs=1e-9)
 
 
-@pytest.mark.parametrize("solver", [sf.AUTO_SOLVER, lambda: sf.NEWTON_SOLVER(1e-10, 100)], ids=["AUTO", "NEWTON"])
 @pytest.mark.parametrize("points", [2, 4], ids="{} points".format)
-def test_modal_bodies_are_held_by_more_points_than_their_modes_tell_apart(points, solver, tmp_path):
+def test_modal_bodies_are_held_by_more_points_than_their_modes_tell_apart(points, tmp_path):
     """An end section that no mode of the base deforms is held by several of its points: the work of all forces is the bar's energy.
 
     Reactions that cancel one another grew to 10^13 N, with works of 10^5 J beside 0.02 J.
@@ -260,7 +259,7 @@ def test_modal_bodies_are_held_by_more_points_than_their_modes_tell_apart(points
         sf.FIX_POINT(bar, (0.0, y, z))
     sf.FORCE(bar, "SPATIAL", (2, 0.1, 0.1), (0, 0, 1), 100)
     largest = 0.0
-    for _ in model.steps(solver(), 0.1):
+    for _ in model.steps(sf.AUTO_SOLVER(), 0.1):
         largest = max(largest, np.abs(model.snapshot().constraints.R).max())
     energy = sf.ENERGY(bar)
     stored = energy.kinetic + energy.internal

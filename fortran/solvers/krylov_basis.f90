@@ -86,25 +86,22 @@ contains
     rhs(j) = cosine(j)*rhs(j)
   end subroutine rotate_column
 
-  !> Computes coefficients of search directions: of the first `used` ones, or of fewer if these are all but dependent.
-  !>
-  !> Pivots that are each well above the smallest allowed one may still make a triangle that is all but singular: then a residual that no direction removes,
-  !> as of supports that contradict one another by terms of second order, would be answered by round-off times coefficients of any size.
-  pure subroutine back_substitute(leading, triangle, smallest, rhs, used)
-    integer, intent(in) :: leading
-    real(dp), intent(in) :: triangle(leading,*), smallest   !< smallest: pivot below which a direction does not count
-    real(dp), intent(inout) :: rhs(*)                 !< in: rotated residual; out: coefficients
-    integer, intent(inout) :: used                    !< directions
-    real(dp) :: found(used)
-    integer :: i
+  !> Computes coefficients of the search directions, without directions that the operator maps to zero.
+  pure subroutine back_substitute(size, leading, triangle, rhs)
+    integer, intent(in) :: size, leading
+    real(dp), intent(in) :: triangle(leading,*)
+    real(dp), intent(inout) :: rhs(*)
+    integer :: i, k
 
-    do while (used > 0)
-      do i = used, 1, -1
-        found(i) = (rhs(i) - dot_product(triangle(i,i+1:used), found(i+1:used)))/triangle(i,i)
+    do i = size, 1, -1
+      do k = i + 1, size
+        rhs(i) = rhs(i) - triangle(i,k)*rhs(k)
       end do
-      if (smallest*norm2(found(:used)) <= norm2(rhs(:used))) exit
-      used = used - 1
+      if (triangle(i,i) > 0.0_dp) then
+        rhs(i) = rhs(i)/triangle(i,i)
+      else
+        rhs(i) = 0.0_dp
+      end if
     end do
-    rhs(:used) = found(:used)
   end subroutine back_substitute
 end module krylov_basis

@@ -362,7 +362,7 @@ contains
           used = j
           if (.not. length > 0.0_dp .or. abs(rhs(j+1)) <= target .or. j == cycle_size) exit
         end do
-        call back_substitute(restart + 1, triangle, breakdown*largest, rhs, used)
+        call back_substitute(used, restart + 1, triangle, rhs)
         do i = 1, used
           call add_scaled(n, rhs(i), vectors(:,:,first_direction+i), vectors(:,:,v_step))
         end do

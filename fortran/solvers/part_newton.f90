@@ -358,7 +358,7 @@ contains
     integer(i4), intent(in) :: room
     integer(i4) :: k
 
-    call back_substitute(size(run%triangle, 1), run%triangle, breakdown*run%largest, run%right, run%used)
+    call back_substitute(run%used, size(run%triangle, 1), run%triangle, run%right)
     do k = 0, run%used - 1
       call add(3*run%size, run%right(k), run%direction(:,run%size*k:), run%change)
     end do
