@@ -4,10 +4,10 @@
 module obstacle_motion
   use kinds, only: dp, i4, i8
   use body_state, only: constrained_bodies, open_constrained_bodies
-  use drive_rows, only: motor_target
+  use drive_rows, only: motor_prescribes, motor_target
   use joint_rows, only: joint_target
   use kind_numbers, only: obstacle => body_obstacle, torsional => constraint_torsional, axial => constraint_axial, &
-    along_direction => constraint_velodir, along_all => constraint_velodir3, motor_rate, motor_coordinate, motor_called
+    along_direction => constraint_velodir, along_all => constraint_velodir3
   use row_family_base, only: prepared_row
   use row_operator, only: operator_of
   use table_registry, only: table_open
@@ -35,8 +35,8 @@ contains
 
   !> Computes by what constraints change the velocities of obstacles in this step, with the least kinetic energy of the change.
   !>
-  !> Constraints that are no prescribed motions, such as springs, are left out, as are links to other bodies, and obstacles
-  !> whose constraints contradict one another.
+  !> Constraints that are no prescribed motions, such as springs and motors of limited effort, are left out, as are links to
+  !> other bodies, and obstacles whose constraints contradict one another.
   !>
   !> Reads of bodies kind, centre, pointers, conf, velo (u*), velo_prev, inverse_inertia; all of constraints.
   !>
@@ -111,7 +111,7 @@ contains
       case (along_all)
         target = state%con%value(:,i)
       case (axial, torsional)
-        acts = [.false., .false., any(mod(state%con%motor(i), motor_called) == [motor_rate, motor_coordinate])]
+        acts = [.false., .false., motor_prescribes(state%con, i)]
         if (acts(3)) target(3) = motor_target(row)
         if (state%con%kind(i) == torsional) target(3) = target(3)*state%con%length(i)
       case default

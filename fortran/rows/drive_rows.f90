@@ -14,9 +14,10 @@ module drive_rows
   use row_block, only: law_size, l_length, row_options
   use row_family_base, only: row_family, prepared_row, row_error, carry, normal_line, joint_length
   use row_norms, only: inverse_nn
+  use state_tables, only: constraint_table
   implicit none
   private
-  public :: drive_family, motor_target
+  public :: drive_family, motor_target, motor_prescribes
 
   !> Law data, in the units of the row; `l_length`: size of prescribed coordinates.
   integer, parameter :: l_constant = 1, l_slope = 2, l_friction = 3, l_effort = 5, l_target = 6, l_lower = 7, l_upper = 8
@@ -77,6 +78,15 @@ contains
       end if
     end associate
   end subroutine prepare_drive
+
+  !> Whether a motor moves its bodies at the rate that it prescribes whatever acts on them: its effort is infinite, and no limit stops it.
+  pure logical function motor_prescribes(con, i)
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i
+
+    motor_prescribes = any(mod(con%motor(i), motor_called) == [motor_rate, motor_coordinate]) .and. con%drive(1,i) >= endless &
+      .and. con%limits(1,i) <= -endless .and. con%limits(2,i) >= endless
+  end function motor_prescribes
 
   !> Rate that a motor prescribes.  One that follows a prescribed coordinate, q(t+h) = value(1) with the rate value(2), lets an error at the
   !> end of a step vanish within the next two.  The coordinate at the start of the step is gap - h/2 V.

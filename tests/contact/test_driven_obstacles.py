@@ -210,3 +210,15 @@ def test_an_impact_in_the_first_half_step_leaves_prescribed_motions_elsewhere_al
         found.append([*paddle.conf, *paddle.velo, block.conf[9], block.velo[3]])
     assert (ball.velo[5] > -1) and found[1] == pytest.approx(found[0], abs=1e-7)
     assert block.conf[9] == pytest.approx(-2.5 + 3 * 2.5 * STEP, abs=1e-7)
+
+
+@pytest.mark.parametrize("limit", [1.0, 100.0])
+def test_a_motor_of_limited_effort_carries_a_block_no_faster_than_the_table_that_it_turns(limit):
+    made, bulk = model(friction=0.8, gravity=-10.0)
+    table = s.BODY(made, "OBSTACLE", box(-1, -1, -0.1, 1, 1, 0), bulk)
+    block = s.BODY(made, "RIGID", box(0.45, -0.05, 0, 0.55, 0.05, 0.05), bulk)
+    s.MOTOR(s.SET_ROTATION(table, (0, 0, 0), (0, 0, 1), 5.0), "RATE", 5.0, limit=limit)
+    s.RUN(made, s.AUTO_SOLVER(), 0.05)
+    surface = table.velo[2] * np.hypot(*block.conf[9:11])
+    assert 0.0 < surface < 0.01
+    assert np.hypot(*block.velo[3:5]) == pytest.approx(surface, rel=0.05)
