@@ -33,8 +33,9 @@ BALL = dict(
     vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE, corners=NO_ROWS, local=NO_ROWS, face_corner_ptr=NO_ROWS,
     face_corner_count=NO_ROWS, face_surface=NO_ROWS, face_ptr=ZERO, face_count=ZERO, outer_count=ZERO, **NO_NEIGHBOURS,
 )  # fmt: skip
-ROUND = dict(**BALL, **NO_CURVATURE, kind=SPHERE)
 """Columns that are the same for all spheres and ellipsoids."""
+ROUND = dict(**BALL, **NO_CURVATURE, kind=SPHERE)
+"""Columns that are the same for all spheres."""
 
 OFFSETS = {
     "vertex_list": "vertices", "vertex_ptr": "vertex_list", "corners": "vertices", "face_corner_ptr": "corners",

@@ -222,3 +222,25 @@ def test_a_motor_of_limited_effort_carries_a_block_no_faster_than_the_table_that
     surface = table.velo[2] * np.hypot(*block.conf[9:11])
     assert 0.0 < surface < 0.01
     assert np.hypot(*block.velo[3:5]) == pytest.approx(surface, rel=0.05)
+
+
+@pytest.mark.parametrize("push, friction", [(1.0, 0.0), (0.5, 0.0), (2.0, 0.0), (0.8, 0.3), (2.0, 0.3)])
+def test_a_block_on_a_ramp_that_is_pushed_slides_with_the_gravity_that_the_ramp_feels(push, friction):
+    """A ramp of 30 degrees with the acceleration a = g tan 30 holds a smooth block; with others it slides by a cos 30 - g sin 30 less friction."""
+    made, bulk = model(friction=friction, gravity=-10.0)
+    up, out = np.array([cos(pi / 6), 0, sin(pi / 6)]), np.array([-sin(pi / 6), 0, cos(pi / 6)])
+
+    def turned(low, high):
+        corners = [x * up + y * np.array([0, 1, 0]) + z * out for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+        return s.HULL(np.concatenate(corners).tolist(), 1, 1)
+
+    ramp = s.BODY(made, "OBSTACLE", turned((-2, -1, -0.2), (2, 1, 0)), bulk)
+    block = s.BODY(made, "RIGID", turned((-0.1, -0.1, 0), (0.1, 0.1, 0.05)), bulk)
+    acceleration = 10.0 * push * up[2] / up[0]
+    drive(ramp, s.TIME_SERIES([0, 0, 1, -acceleration]), points=((0, 0, 0), (0, 0.5, 0), tuple(0.5 * up)))
+    s.RUN(made, s.AUTO_SOLVER(), 0.2)
+    along, pressing = acceleration * up[0] - 10.0 * up[2], acceleration * up[2] + 10.0 * up[0]
+    slide = np.sign(along) * max(abs(along) - friction * pressing, 0.0)
+    relative = np.subtract(block.velo[3:6], ramp.velo[3:6])
+    assert relative @ up == pytest.approx(0.2 * slide, abs=1e-5)
+    assert abs(relative @ out) < 1e-5
