@@ -26,7 +26,7 @@ from finite_elements import CUBE, SOFT
 
 from solfec.bodies.table import BodyKind, Form, Scheme
 from solfec.domain import Domain
-from solfec.shapes import hex_mesh, sphere
+from solfec.shapes import hex_mesh, hull, sphere
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 APART = 3.0  # between bodies, which touch nothing but the floor
@@ -47,6 +47,16 @@ def cube(number: int) -> dict:
     return dict(kind=BodyKind.RIGID, shapes=[models.box(low, low + 1)], material=SOFT)
 
 
+def corners_of_stone(number: int) -> np.ndarray:
+    """Corners of a cube, each moved by its own way: no two stones are alike."""
+    unit = np.array([(i & 1, i >> 1 & 1, i >> 2) for i in range(8)])
+    return (place(number) + 0.1 + unit + 0.1 * np.sin(number + np.arange(24.0).reshape(8, 3))).ravel()
+
+
+def stone(number: int) -> dict:
+    return dict(kind=BodyKind.RIGID, shapes=[hull.hull(corners_of_stone(number), 1, 1)], material=SOFT)
+
+
 def elements(number: int, form: Form) -> dict:
     mesh = hex_mesh.hex_mesh((CUBE + place(number)).tolist(), 2, 2, 2, 1, [1] * 6)
     return dict(kind=BodyKind.FINITE_ELEMENT, shapes=[mesh], material=SOFT, form=form)
@@ -57,6 +67,7 @@ KINDS: dict[str, tuple[Callable[[int], dict], Scheme | None]] = {
     "spheres": (ball, None),
     "boxes": (cube, None),
     "cubes": (cube, None),
+    "stones": (stone, None),
     "TL": (lambda number: elements(number, Form.TL), None),
     "BC implicit": (lambda number: elements(number, Form.BC), Scheme.DEF_LIM),
 }
@@ -65,6 +76,7 @@ SCRIPTS = {  # of BODY commands, for body k at x, y
     "spheres": "BODY (solfec, 'RIGID', SPHERE ((x, y, 0.5), 0.5, 1, 1), bulk)",
     "boxes": "BODY (solfec, 'RIGID', BOX ((x, y, 0.5), (1, 1, 1), 1, 1), bulk)",
     "cubes": "BODY (solfec, 'RIGID', HULL ([x,y,0, x+1,y,0, x+1,y+1,0, x,y+1,0, x,y,1, x+1,y,1, x+1,y+1,1, x,y+1,1], 1, 1), bulk)",
+    "stones": "BODY (solfec, 'RIGID', HULL (corners_of_stone (k).tolist (), 1, 1), bulk)",
     "TL": "BODY (solfec, 'FINITE_ELEMENT', HEX ([x,y,0, x+1,y,0, x+1,y+1,0, x,y+1,0, x,y,1, x+1,y,1, x+1,y+1,1, x,y+1,1], "
     "2, 2, 2, 1, [1]*6), bulk, form = 'TL')",
     "BC implicit": "BODY (solfec, 'FINITE_ELEMENT', HEX ([x,y,0, x+1,y,0, x+1,y+1,0, x,y+1,0, x,y,1, x+1,y,1, x+1,y+1,1, x,y+1,1], "
@@ -180,6 +192,7 @@ def creation(kind: str, count: int) -> tuple[float, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         names = {name: language.load(name) for name in ("SOLFEC", "SURFACE_MATERIAL", "BULK_MATERIAL", "GRAVITY", "BODY", "SPHERE", "BOX", "HULL", "HEX")}
+        names["corners_of_stone"] = corners_of_stone
         exec(HEAD.format(folder=folder), names)
         lines = f"for k in range ({count}):\n    x, y = {APART} * (k % 32), {APART} * (k // 32)\n    {SCRIPTS[kind]}\n"
         made = timed(exec, compile(lines, "script", "exec"), names)[0]

@@ -12,21 +12,21 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from ..tables import unique
-from .connected import components
 from .convex import Convex
 from .coordinates import LARGEST, points_of
-from .coplanar import COPLANAR, polygons
+from .coplanar import COPLANAR, in_use
 from .identifiers import identifier
 from .polyhedron import FaceSet, Polyhedron, backwards
 from .solids import BOX_FACES, THIN
-from .vectors import cross
 
 ROWS = (0, 1, 3, 2, 4, 5, 7, 6)  # corners in the order of HEX among those in the order x, y, z: (0, 0, 0), (1, 0, 0), (0, 1, 0), ...
 LISTED = tuple((faces, np.array(faces, np.int32).T) for faces in (BOX_FACES, tuple(tuple(ROWS[v] for v in face) for face in BOX_FACES)))
 """Faces of hexahedra with corners in the order of HEX, and in the order x, y, z: as tuples, and as the kernel takes them (4, 6)."""
 
 FLAT = 1e-9  # relative extent below which points count as coincident, collinear or coplanar
+SPANNED = ("coincide (they span a point)", "are collinear (they span a line)", "are coplanar (they span a plane)")  # along so many axes
+
+_points, _merge_simplices = _kernels.point_sets, _kernels.coplanar_faces.merge_simplices
 
 
 def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6) -> Convex:
@@ -60,20 +60,15 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
     lower, upper = points.min(0), points.max(0)
     size = float((upper - lower).max())
     if size == 0.0:
-        raise SolfecError("HULL failed: all points coincide (they span a point)")
+        raise SolfecError(f"HULL failed: all points {SPANNED[0]}")
     scaled = (points - 0.5 * (lower + upper)) / size
     tolerance = max(1e-12, min(epsilon / size, 1e-4))
     kept = distinct(scaled, tolerance)
     points, scaled = points[kept], scaled[kept]
     check_rank(scaled)
-    faces = hull_faces(scaled)
-    used = unique([v for face in faces for v in face])
-    number = np.zeros(len(points), int)
-    number[used] = np.arange(len(used))
-    number = number.tolist()
-    face_set = FaceSet(
-        tuple(tuple(number[v] for v in face) for face in faces), np.full(len(faces), surface_id, np.int32)
-    )
+    start, corners = hull_faces(scaled)
+    used, corners = in_use(len(points), corners)
+    face_set = FaceSet.of_lists(start, corners, np.full(len(start) - 1, surface_id, np.int32))
     return Convex([Polyhedron.trusted(points[used], face_set, volume_id)])
 
 
@@ -106,13 +101,11 @@ def face_set_of(faces: tuple[tuple[int, ...], ...], surface: int) -> FaceSet:
 def distinct(points: np.ndarray, tolerance: float) -> np.ndarray:
     """Return numbers of points (n, 3) that are not within `tolerance` of an earlier point that is kept."""
     if len(points) <= 64:
-        near = (np.abs(points[:, None] - points[None]) <= tolerance).all(2)
-        pairs = np.argwhere(np.triu(near, 1))
-    else:
-        from scipy.spatial import cKDTree
+        return np.flatnonzero(_points.mark_distinct(points.T, tolerance))
+    from scipy.spatial import cKDTree
 
-        pairs = cKDTree(points).query_pairs(tolerance, p=np.inf, output_type="ndarray")
-        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    pairs = cKDTree(points).query_pairs(tolerance, p=np.inf, output_type="ndarray")
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     kept = np.ones(len(points), bool)
     for earlier, later in pairs.tolist():
         if kept[earlier]:
@@ -122,50 +115,20 @@ def distinct(points: np.ndarray, tolerance: float) -> np.ndarray:
 
 def check_rank(points: np.ndarray) -> None:
     """Raise SolfecError when points of unit size span only a point, a line or a plane."""
-    arms = points - points[0]
-    distance = (arms**2).sum(1)
-    along = arms[np.argmax(distance)]
-    if distance.max() <= FLAT**2:
-        raise SolfecError("HULL failed: all points coincide (they span a point)")
-    along = along / np.sqrt(along @ along)
-    arms = arms - np.outer(arms @ along, along)
-    distance = (arms**2).sum(1)
-    if distance.max() <= FLAT**2:
-        raise SolfecError("HULL failed: all points are collinear (they span a line)")
-    across = arms[np.argmax(distance)]
-    normal = cross(along, across / np.sqrt(across @ across))
-    if np.abs(arms @ normal).max() <= FLAT:
-        raise SolfecError("HULL failed: all points are coplanar (they span a plane)")
+    axes = _points.count_axes(points.T, FLAT)
+    if axes < 3:
+        raise SolfecError(f"HULL failed: all points {SPANNED[axes]}")
 
 
-def hull_faces(points: np.ndarray) -> list[tuple[int, ...]]:
-    """Outward polygons of the hull of distinct points of unit size."""
+def hull_faces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the outward polygons of the hull of distinct points of unit size (`FaceSet.lists`)."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
         qhull = ConvexHull(points)
     except QhullError as failure:
         raise SolfecError(f"HULL failed: {str(failure).splitlines()[0]}") from None
-    simplices, normals, offsets = qhull.simplices, qhull.equations[:, :3], qhull.equations[:, 3]
-    height = np.einsum("fi,fnvi->fnv", normals, points[simplices[qhull.neighbors]]) + offsets[:, None, None]
-    flush = (np.abs(height).max(2) <= COPLANAR) & (np.einsum("fi,fni->fn", normals, normals[qhull.neighbors]) > 0.99)
-    face, side = np.nonzero(flush)
-    neighbour = qhull.neighbors[face, side]
-    linked = set(zip(face.tolist(), neighbour.tolist()))
-    pairs = np.array([(f, g) for f, g in linked if f < g and (g, f) in linked], np.int32).reshape(-1, 2)
-    triangles = oriented(points, simplices, normals)
-    if not len(pairs):
-        return triangles
-    labels = components(len(simplices), *pairs.T)
-    first = np.unique(labels, return_index=True)[1]
-    outlines = polygons(points, labels, triangles, normals[first])
-    return outlines if outlines is not None else triangles
-
-
-def oriented(points: np.ndarray, simplices: np.ndarray, normals: np.ndarray) -> list[tuple[int, ...]]:
-    """Triangles turned to agree with outward normals."""
-    corners = points[simplices]
-    areas = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    inward = np.einsum("fi,fi->f", areas, normals) < 0.0
-    turned = np.where(inward[:, None], simplices[:, ::-1], simplices)
-    return [tuple(t) for t in turned.tolist()]
+    count = len(qhull.simplices)
+    start, corners = np.empty(count + 1, np.int32), np.empty(3 * count, np.int32)
+    faces = _merge_simplices(points.T, qhull.simplices.T, qhull.neighbors.T, qhull.equations.T, COPLANAR, start, corners)
+    return start[: faces + 1], corners[: start[faces]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import operator
 import warnings
+from itertools import chain
 
 import numpy as np
 
@@ -35,13 +36,30 @@ class FaceSet:
         and uniform scaling.
     """
 
-    __slots__ = ("faces", "surfaces", "contact", "_triangles")
+    __slots__ = ("faces", "surfaces", "contact", "_lists", "_triangles")
 
     def __init__(self, faces: tuple[tuple[int, ...], ...], surfaces: np.ndarray):
         self.faces = faces
         self.surfaces = surfaces
         self.contact = None
+        self._lists = None
         self._triangles = None
+
+    @classmethod
+    def of_lists(cls, start: np.ndarray, corners: np.ndarray, surfaces: np.ndarray) -> FaceSet:
+        """Make the faces of `lists`."""
+        first, corner = start.tolist(), corners.tolist()
+        made = cls(tuple(tuple(corner[a:b]) for a, b in zip(first, first[1:])), surfaces)
+        made._lists = start, corners
+        return made
+
+    @property
+    def lists(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where each face begins in the list of corners, and where the last one ends (nf + 1,) int32; and that list, int32."""
+        if self._lists is None:
+            start = np.cumsum([0, *map(len, self.faces)], dtype=np.int32)
+            self._lists = start, np.fromiter(chain.from_iterable(self.faces), np.int32, start[-1])
+        return self._lists
 
     @property
     def triangles(self) -> np.ndarray:

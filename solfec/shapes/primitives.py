@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from ..contact.geometry import NO_CURVATURE, PrimitiveKind, ShapePrimitives, local_corners, no_curvature
 from .adjacency import convex_adjacency, element_adjacency
 from .convex import Convex
-from .coplanar import merged
+from .coplanar import extent, in_use, merged
 from .ellipsoid import Ellipsoid
 from .identifiers import INTERNAL_FACE
 from .mesh import Mesh, upright, warn_of_concave
@@ -21,6 +22,8 @@ from .sphere import Sphere
 from .vectors import cross
 
 WARPED = 1e-3  # sine of the angle between the triangles of a quadrilateral above which it is split
+
+_moments_of_one = _kernels.polyhedron_moments.moments_of_one
 
 NO_ROWS = np.zeros(0, np.int32)
 ZERO = np.zeros(1, np.int32)
@@ -119,25 +122,25 @@ def polyhedron_primitive(polyhedron: Polyhedron) -> ShapePrimitives:
 
 def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray | slice, dict]:
     """Vertices in use (a slice: all of them), and the columns of the primitive that do not change under rigid motion; ValueError without volume."""
-    size = float(np.ptp(polyhedron.vertices, axis=0).max())
-    fans = polyhedron.vertices[polyhedron.face_set.triangles] - polyhedron.vertices.mean(0)
-    if not np.linalg.det(fans / size).sum() / 6.0 > FLAT:
+    vertices, face_set = polyhedron.vertices, polyhedron.face_set
+    scaled = (vertices - vertices[0]) / extent(vertices)
+    if not _moments_of_one(scaled.T, face_set.triangles.T)[0] > FLAT:
         raise ValueError("a CONVEX has no volume: its vertices lie in a plane")
-    faces, surfaces = merged(polyhedron.vertices, polyhedron.faces, polyhedron.surfaces)
-    counts = np.array([len(f) for f in faces], np.int32)
-    used, corners = np.unique([v for f in faces for v in f], return_inverse=True)
+    start, corners, surfaces = merged(vertices, face_set)
+    used, corners = in_use(len(vertices), corners)
+    count = len(vertices) if isinstance(used, slice) else len(used)
     columns = dict(
-        vertex_list=np.arange(len(used), dtype=np.int32), vertex_ptr=ZERO,
-        vertex_count=np.array([len(used)], np.int32),
-        corners=corners.astype(np.int32), face_corner_ptr=starts(counts), face_corner_count=counts,
+        vertex_list=np.arange(count, dtype=np.int32), vertex_ptr=ZERO,
+        vertex_count=np.array([count], np.int32),
+        corners=corners, face_corner_ptr=start[:-1], face_corner_count=np.diff(start),
         face_surface=surfaces,
         kind=CONVEX, surface=ZERO, radius=NO_RADIUS,
-        face_ptr=ZERO, face_count=np.array([len(faces)], np.int32),
+        face_ptr=ZERO, face_count=np.array([len(surfaces)], np.int32),
         outer_count=np.array([np.count_nonzero(surfaces != INTERNAL_FACE)], np.int32), **NO_NEIGHBOURS,
     )  # fmt: skip
-    columns["local"] = local_corners(len(used), columns)
+    columns["local"] = local_corners(count, columns)
     columns.update(no_curvature(1))
-    return used if len(used) < len(polyhedron.vertices) else slice(None), columns
+    return used, columns
 
 
 def mesh_primitives(mesh: Mesh, whole: bool = False) -> ShapePrimitives:

@@ -15,6 +15,7 @@ from sample_shapes import cube
 
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.hull import hexahedron, hull
+from solfec.shapes.primitives import compile
 
 DATA = Path(__file__).parents[1] / "data" / "shapes" / "convex_hull.json.gz"
 CASES = json.loads(gzip.decompress(DATA.read_bytes()))["cases"]
@@ -210,3 +211,26 @@ def test_hexahedra_of_one_hull_each_do_not_share_what_they_change():
     two.scale(np.array([-1.0, 1.0, 1.0]))
     assert signed_heights(one)[0].max() <= 1e-12 and signed_heights(two)[0].max() <= 1e-12
     assert hull(corners, 1, 3).polyhedra[0].surfaces.tolist() == [3] * 6 and one.surfaces.tolist() == [2] * 6
+
+
+@pytest.mark.parametrize("sides", [4, 5, 6, 9, 16, 40])
+def test_rounding_does_not_choose_the_corner_at_which_a_regular_face_begins(sides):
+    """All corners of a regular prism's ends are alike; bits of contacts depend on the first, so it must not change with the machine or the prism's turn."""
+    angle = 2 * np.pi * np.arange(sides) / sides
+    prism = np.array([(np.cos(a), np.sin(a), z) for z in (0.0, 1.5) for a in angle])
+    order = np.random.default_rng(sides).permutation(2 * sides)
+    for turn in (0.0, 0.3, 1.0, 2.5):
+        c, s = np.cos(turn), np.sin(turn)
+        turned = (prism @ np.array([(c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0)]))[order]
+        (polyhedron,) = hull(turned).polyhedra
+        ends = [face for face in polyhedron.faces if len(face) == sides and np.ptp(polyhedron.vertices[list(face), 2]) < 1e-12]
+        assert len(polyhedron.faces) == sides + 2 and len(ends) >= 2
+        assert all(face[0] == min(face) for face in ends)
+
+
+def test_a_hull_of_very_many_faces_needs_no_deep_stack():
+    points = np.random.default_rng(5).normal(size=(40_000, 3))
+    shape = hull(points / np.linalg.norm(points, axis=1)[:, None])
+    faces = len(shape.polyhedra[0].faces)
+    assert 79_000 < faces <= 2 * 40_000 - 4  # some triangles are so small that they lie in the planes of others
+    assert compile(shape, 1e-6).face_surface.size == faces
