@@ -19,7 +19,7 @@ from .bodies.materials import BulkMaterial, BulkMaterials
 from .bodies.table import BodyKind, BodyTable, Energy, Form
 from .body_points import BodyPoints
 from .body_states import BodyStates
-from .constraints import joint_correction, joint_starts
+from .constraints import joint_correction, joint_starts, joint_terms
 from .constraints.elsewhere import NOWHERE, Elsewhere
 from .constraints.table import ConstraintTable, SurfaceMaterialTable
 from .contact import detection
@@ -37,8 +37,9 @@ from .shapes import primitives
 from .shapes.mesh import Mesh
 from .sleeping import Sleeping
 from .solvers import diagnosis
+from .solvers.closed_loops import ClosedLoops
 from .solvers.joint_shares import JointShares
-from .solvers.local_dynamics import LocalDynamics
+from .solvers.local_dynamics import NO_ROWS, LocalDynamics
 from .solvers.report import SolverReport
 from .solvers.supports import Left
 from .step_guard import BROKEN_OFF, PREPARING, READY, WITHIN, StepGuard
@@ -131,7 +132,8 @@ class Domain:
         self.joint_impacts = True  # whether the first step of a joint stops its points
         self.joint_correction = False  # whether gaps of joints are closed after every step
         self.uncorrected = joint_correction.LeftOut()
-        self._gaps = joint_correction.JointGapTable()
+        self.gaps = joint_correction.JointGapTable()
+        self.loops = ClosedLoops()
         self._impacts = False  # whether the next step stops joints
         self.hooks = Hooks()
         self.sleeping = Sleeping(self)
@@ -205,6 +207,11 @@ class Domain:
         if self.hooks.after and elsewhere.has_nothing:  # else the course of all parts calls them, as above
             self.hooks.call_after(self)
 
+    def fit_joints(self, elsewhere: Elsewhere = NOWHERE) -> None:
+        """Within a step, fit the terms that joints add to U = -V to one another."""
+        if self._impacts or self.loops.redundant:
+            joint_terms.fit(self.constraints, self.bodies, self.loops.rows if self.loops.redundant else NO_ROWS, self.gaps, elsewhere)
+
     def _finish_joints(self, elsewhere: Elsewhere) -> None:
         """Update joints after a step: first steps are done, and drift is corrected on request."""
         if self._impacts:
@@ -214,7 +221,7 @@ class Domain:
             joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
         if self.joint_correction and elsewhere.matters(self.constraints.user_count > 0):
             self.uncorrected.note(self.constraints, self.bodies)
-            joint_correction.correct(self.constraints, self.bodies, self._gaps, self.time, self.epsilon, elsewhere)
+            joint_correction.correct(self.constraints, self.bodies, self.gaps, self.time, self.epsilon, elsewhere)
 
     def __deepcopy__(self, memo: dict):
         """Return a copy of the model, which continues with the same bits."""

@@ -7,10 +7,11 @@ module joint_rows
   use diagonal_block, only: block_size
   use row_block, only: law_size, l_length, row_options
   use row_family_base, only: row_family, prepared_row, row_error, identity, carry, normal_line, joint_length
+  use state_tables, only: constraint_table
   use row_norms, only: weighted, inverse_nn
   implicit none
   private
-  public :: point_family, direction_family, joint_target
+  public :: point_family, direction_family, joint_target, added_target, change_added_target
 
   real(dp), parameter :: damping = 0.125_dp         !< halves what U = -V reverses, in every step
   integer, parameter :: l_target = 1                !< law data: prescribed velocity (3); `l_length`: way_to_target if the user gives it
@@ -49,15 +50,49 @@ contains
     real(dp) :: target(3)
 
     target = 0.0_dp
-    associate (start => row%constraints%start(row%constraint), left => row%constraints%value(:,row%constraint))
-      if (row%dynamic /= 0 .and. start /= start_impact) target = -row%v
-      if (row%dynamic /= 0 .and. start == start_met .and. row%constraints%joint(row%constraint) /= 0) then
-        target = target + damping*(row%v + row%constraints%U(:,row%constraint) - row%constraints%reversing(:,row%constraint))
+    associate (start => row%constraints%start(row%constraint))
+      if (row%dynamic /= 0) then
+        if (start /= start_impact) target = -row%v
+        target = target + added_target(row%constraints, row%constraint, row%v)
       end if
-      if (start == start_struck) target = target + 0.5_dp*left
-      if (start == start_halved) target = target + left
     end associate
   end function joint_target
+
+  !> Term that constraint i adds to U = -V.
+  pure function added_target(con, i, v) result(term)
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i
+    real(dp), intent(in) :: v(3)
+    real(dp) :: term(3)
+
+    select case (con%start(i))
+    case (start_met)
+      term = 0.0_dp
+      if (con%joint(i) /= 0) term = damping*(v + con%U(:,i) - con%reversing(:,i))
+    case (start_struck)
+      term = 0.5_dp*con%value(:,i)
+    case (start_halved)
+      term = con%value(:,i)
+    case default
+      term = 0.0_dp
+    end select
+  end function added_target
+
+  !> Adds to a component of the term of constraint i besides U = -V.
+  subroutine change_added_target(con, i, c, change)
+    type(constraint_table), intent(in) :: con   !< its columns are written
+    integer(i4), intent(in) :: i, c
+    real(dp), intent(in) :: change
+
+    select case (con%start(i))
+    case (start_met)
+      if (con%joint(i) /= 0) con%reversing(c,i) = con%reversing(c,i) - change/damping
+    case (start_struck)
+      con%value(c,i) = con%value(c,i) + 2.0_dp*change
+    case (start_halved)
+      con%value(c,i) = con%value(c,i) + change
+    end select
+  end subroutine change_added_target
 
   pure subroutine prepare_point(self, row)
     class(point_family), intent(in) :: self

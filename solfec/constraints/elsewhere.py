@@ -83,6 +83,18 @@ class Elsewhere:
         """Return the gaps of joints in all processes (JointGapTable), with the triples of the whole model, their number and the largest, from those found here."""
         return gaps, count, largest
 
+    def all_scaled(self, gaps, count: int, bodies) -> tuple:
+        """Return the scaled gaps of joints in all processes (JointGapTable), their number, that of triples that they count, and the column of each triple here, or -1."""
+        return gaps, count, bodies.triples.n, np.arange(bodies.triples.n, dtype=np.int32)
+
+    def looped(self, constraints) -> np.ndarray | None:
+        """Return which of the user's constraints here are joints in loops of the whole model; nothing: that is to be found here."""
+        return None
+
+    def has_loops(self, here: bool) -> bool:
+        """Whether the whole model has joints in loops."""
+        return here
+
     def inverse_inertia(self, bodies) -> np.ndarray:
         """Return the inverse inertia (3, 3, n) of all triples of the whole model."""
         return bodies.triples.inverse_inertia[:, :, : bodies.triples.n]

@@ -6,7 +6,8 @@ configuration at the start of the step: if its points move relative to each othe
 
 An impact of bodies leaves such a velocity, too, however well the step is solved.  U + V = 0 holds with the directions at mid-step, which have
 turned at the end of the step, and the errors from turning cancel only if no impact changes the velocity in between.  The remaining velocity
-is of the size h w |dU|, with the angular velocity w.  The next two steps remove it (fortran/rows/joint_rows.f90).
+is of the size h w |dU|, with the angular velocity w.  The next two steps remove it (fortran/rows/joint_rows.f90), as far as some motion can at
+mid-step (joint_terms).
 """
 
 from __future__ import annotations

@@ -42,12 +42,12 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
         A restored constraint follows a time series that the input has not created.
     """
     if constraints.user_count:
-        _update_rows(constraints, bodies, time_end)
+        follow(constraints, bodies, time_end)
     if step > 0.0:
         motors.ask(constraints, bodies, time_end, step, elsewhere)
 
 
-def _update_rows(constraints: ConstraintTable, bodies: BodyTable, time_end: float) -> None:
+def follow(constraints: ConstraintTable, bodies: BodyTable, time_end: float) -> None:
     """Do what `update` does, but for motors with Python functions."""
     users, series, elements = constraints.user_count, constraints.series, within_step(bodies)
     directions = constraints.direction, constraints.update

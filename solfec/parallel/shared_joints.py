@@ -150,17 +150,42 @@ class SharedJoints(Elsewhere):
 
         Every process then solves for all of them, with the same numbers in the same order: that of constraints and their components.
         """
+        joined = self._joined(gaps, count, self.part.moved_columns)
+        return _table_of(joined), joined["gap"].size, float(np.abs(joined["gap"]).max(initial=0.0))
+
+    def all_scaled(self, gaps: JointGapTable, count: int, bodies) -> tuple[JointGapTable, int, int, np.ndarray]:
+        """Return the scaled gaps of joints in all processes, their number, that of triples that they count, and the column of each triple here, or -1.
+
+        Spread models have no triples of the whole model, so those that joints act on are numbered by bodies.
+        """
+        first, width = self.part.spans["velo"]
+        here = (np.repeat(bodies.view("id").astype(np.int64), width) << 32) + ranges(np.zeros_like(first), width)
+        joined = self._joined(gaps, count, here)
+        known = np.unique(joined["triple"])
+        known = known[known >= 0]
+        place = _place_in(known, here)
+        joined["triple"] = _place_in(known, joined["triple"])
+        return _table_of(joined), joined["gap"].size, known.size, place.astype(np.int32)
+
+    def looped(self, constraints) -> np.ndarray:
+        """Return which of the user's constraints here are joints in loops of the whole model."""
+        return np.isin(constraints.id[: constraints.user_count], self.part.looped)
+
+    def has_loops(self, here: bool) -> bool:
+        """Whether the whole model has joints in loops."""
+        return self.part.looped.size > 0
+
+    def _joined(self, gaps: JointGapTable, count: int, number: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the columns of JointGapTable in all processes, in the order of constraints and components, with a `number` for each triple here."""
         part, constraints = self.part, self.part.model.constraints
         counted = constraints.id[np.flatnonzero(part.counts(np.arange(constraints.user_count)))]
         mine = np.flatnonzero(np.isin(gaps.constraint[:count], counted))
         columns = {name: getattr(gaps, name)[..., mine] for name in gaps.COLUMNS}
-        columns["triple"] = np.where(columns["triple"] >= 0, np.append(part.moved_columns, -1)[columns["triple"]], -1)
+        columns["triple"] = np.where(columns["triple"] >= 0, np.append(number, -1)[columns["triple"]], -1)
         several = part.world.gathered(columns)
         joined = {name: np.concatenate([one[name] for one in several], axis=-1) for name in gaps.COLUMNS}
         order = np.lexsort((joined["component"], joined["constraint"]))
-        result = JointGapTable()
-        result.append(order.size, **{name: column[..., order] for name, column in joined.items()})
-        return result, order.size, float(np.abs(joined["gap"]).max(initial=0.0))
+        return {name: column[..., order] for name, column in joined.items()}
 
     def inverse_inertia(self, bodies) -> np.ndarray:
         """Return the inverse inertia (3, 3, n) of all triples of the whole model."""
@@ -177,3 +202,16 @@ class SharedJoints(Elsewhere):
     def jump(self, moved: np.ndarray) -> None:
         """Note displacements (3, triples) by which the correction of joints moves bodies at the end of a step."""
         self.part.note_jump(moved)
+
+
+def _table_of(columns: dict[str, np.ndarray]) -> JointGapTable:
+    """Return a table with some columns."""
+    result = JointGapTable()
+    result.append(columns["gap"].size, **columns)
+    return result
+
+
+def _place_in(known: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return the places of numbers in ascending ones; -1: they are not there."""
+    place = np.searchsorted(known, numbers)
+    return np.where(np.append(known, -1)[place] == numbers, place, -1) if known.size else np.full(numbers.shape, -1)

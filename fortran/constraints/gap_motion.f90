@@ -1,0 +1,90 @@
+!> Smallest motions of bodies that close gaps of joints, or have prescribed velocities.
+!>
+!> In the metric of masses, with L L^T = M^-1:
+!>
+!>     dq = L y,   y = (H L)^T x,   (H L) (H L)^T x = -g.
+module gap_motion
+  use kinds, only: dp, i4
+  use body_state, only: constrained_bodies
+  use gap_factors, only: forces_of_gaps, sides
+  use matrix3, only: cholesky
+  use row_family_base, only: identity
+  use row_operator, only: operator_of
+  use state_tables, only: joint_gap_table
+  use velocity_operator, only: obstacle_kind
+  implicit none
+  private
+  public :: list_gap, motion_of_gaps
+
+contains
+
+  !> Lists the components of constraint i that hold, with gaps, and H L of both sides; joints of mechanisms do not move obstacles.
+  subroutine list_gap(state, i, holds, gap, found, count)
+    type(constrained_bodies), intent(in) :: state
+    integer(i4), intent(in) :: i
+    integer(i4), intent(in) :: holds(3)          !< 1: components that hold
+    real(dp), intent(in) :: gap(3)
+    type(joint_gap_table), intent(in) :: found   !< its columns are written
+    integer(i4), intent(inout) :: count          !< rows of `found`
+    real(dp) :: h(3,3,sides)
+    integer(i4) :: c, e, triples, t(sides)
+
+    triples = 0
+    call add_side(state%con%master(i), 1, state%con%master_point(:,i), 1.0_dp)
+    if (state%con%slave(i) >= 0) call add_side(state%con%slave(i), 2, state%con%slave_point(:,i), -1.0_dp)
+    do c = 1, 3
+      if (holds(c) == 0) cycle
+      found%constraint(count) = state%con%id(i)
+      found%component(count) = c
+      found%gap(count) = gap(c)
+      found%triple(1:triples,count) = t(1:triples)
+      found%triple(triples+1:sides,count) = -1
+      do e = 1, triples
+        found%operator(:,e,count) = h(c,:,e)
+      end do
+      count = count + 1
+    end do
+
+  contains
+
+    !> Adds the operators on body k.
+    subroutine add_side(k, side, point, sign)
+      integer(i4), intent(in) :: k
+      integer, intent(in) :: side
+      real(dp), intent(in) :: point(3), sign
+      real(dp) :: factor(3,3)
+      integer(i4) :: more, e
+
+      if (state%con%joint(i) > 0 .and. state%bodies%kind(k) == obstacle_kind) return
+      call operator_of(state, k, side, i, point, more, h(:,:,triples+1:triples+8), t(triples+1:triples+8))
+      do e = triples + 1, triples + more
+        call cholesky(1.0_dp, state%triples%inverse_inertia(:,:,t(e)), factor)
+        h(:,:,e) = sign*matmul(h(:,:,e), factor)
+      end do
+      triples = triples + more
+    end subroutine add_side
+  end subroutine list_gap
+
+  !> Computes y; not `regular` if there are no factors.
+  subroutine motion_of_gaps(gaps, n, triples, redundant, motion, regular)
+    type(joint_gap_table), intent(in) :: gaps   !< `force` is written: x
+    integer(i4), intent(in) :: n, triples
+    real(dp), intent(in) :: redundant           !< added to the diagonal, relative to it
+    real(dp), intent(out) :: motion(3,0:triples-1)
+    logical, intent(out) :: regular
+    real(dp), allocatable :: inverse(:,:,:)
+    integer(i4) :: e, i, t
+
+    allocate (inverse(3,3,0:triples-1), source=spread(identity, 3, triples))
+    motion = 0.0_dp
+    call forces_of_gaps(gaps, n, triples, inverse, redundant, gaps%force(0:n-1), regular)
+    if (.not. regular) return
+    do i = 0, n - 1
+      do e = 1, sides
+        t = gaps%triple(e,i)
+        if (t < 0) exit
+        motion(:,t) = motion(:,t) + gaps%force(i)*gaps%operator(:,e,i)
+      end do
+    end do
+  end subroutine motion_of_gaps
+end module gap_motion

@@ -1,0 +1,123 @@
+"""Joints in loops, whose operators a step takes where their points and axes meet (fortran/constraints/closed_loops.f90).
+
+Joints that hold a motion twice, such as two hinges of a door or the four of a linkage in a plane, fit together in such places only.  In the middle
+of a step their points are apart, by the drift of joints and by half a step's motion.  If the joints' axes turn in space, too, they then hold motions
+that they leave free in truth: with small forces on bodies, but for solvers at any price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from .. import _kernels
+from ..bodies.finite_elements import within_step
+from ..constraints import user
+from ..constraints.elsewhere import NOWHERE, Elsewhere
+from ..constraints.joint_correction import HOLDS
+from ..kinds import BodyKind
+from ..tables import opened, ranges
+from .joint_shares import rows_in_loops
+
+FITTING = 1e-12  # misfit of redundant joints that is round-off
+CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinates
+MOST_MOVES = 3  # each leaves the square of a gap
+REDUNDANT = 1e-9, 1e-6  # added to the diagonal: motions that joints hold by a turn of some ten-thousandths only are not made
+MISFITS = 1e-6  # squares of misfits that are looked for
+OTHER_THAN_PLACES = "gap", "travel", "value"  # columns that are those of the bodies' own places
+
+_list_loops = _kernels.closed_loops.list_loops
+_measure_misfit = _kernels.closed_loops.measure_misfit
+_loop_motion = _kernels.closed_loops.loop_motion
+_move_loops = _kernels.closed_loops.move_loops
+_keep_rows = _kernels.user_constraints.keep_rows
+
+
+class ClosedLoops:
+    """Joints in loops of a model, found once per set of bodies and user's constraints."""
+
+    def __init__(self):
+        self._examined = (0, 0, 0)
+        self.redundant = False  # whether some of them are redundant in this step, as far as they have opened
+        self.rows = self._bodies = np.zeros(0, np.int32)  # of joints in loops, of their bodies
+
+    @contextmanager
+    def closed(self, model, elsewhere: Elsewhere = NOWHERE) -> Iterator[None]:
+        """Show bodies and the user's rows, within a step, where loops are closed; afterwards, where they were."""
+        bodies, constraints = model.bodies, model.constraints
+        self.redundant = False
+        if not (model.dynamic and self._find(constraints, bodies, elsewhere)) or self._fit(model, elsewhere):
+            yield
+            return
+        places = ranges(bodies.conf_ptr[self._bodies], np.full(self._bodies.size, 4))
+        conf, users = bodies.configurations.conf[:, places], constraints.user_count
+        constraints.kept.reserve(users)
+        opened(_keep_rows(constraints.handle, constraints.kept.handle, users, False))
+        others = {name: getattr(constraints, name)[..., :users].copy() for name in OTHER_THAN_PLACES}
+        try:
+            self._close(model, elsewhere)
+            for name, column in others.items():
+                getattr(constraints, name)[..., :users] = column
+            yield
+            others["value"] = constraints.value[:, :users].copy()  # joint_terms changes them
+        finally:
+            bodies.configurations.conf[:, places] = conf
+            opened(_keep_rows(constraints.handle, constraints.kept.handle, users, True))
+            constraints.value[:, :users] = others["value"]
+
+    def _find(self, constraints, bodies, elsewhere: Elsewhere) -> bool:
+        """Find joints in loops, and their bodies; return whether the whole model has any."""
+        users = constraints.user_count
+        looped = elsewhere.looped(constraints)
+        examined = users, int(constraints.id[users - 1]) if users else 0, bodies.edits
+        if looped is None and examined == self._examined:
+            return self.rows.size > 0
+        self._examined = examined
+        order = np.arange(users)
+        self.rows = (rows_in_loops(constraints, bodies, order)[0] if looped is None else np.flatnonzero(looped)).astype(np.int32)
+        sides = np.unique([constraints.master[self.rows], constraints.slave[self.rows]])
+        sides = sides[sides >= 0]
+        self._bodies = sides[bodies.kind[sides] != BodyKind.OBSTACLE].astype(np.int32)
+        return elsewhere.has_loops(self.rows.size > 0)
+
+    def _listed(self, model, elsewhere: Elsewhere) -> tuple:
+        """List the gaps of joints in loops of the whole model (`Elsewhere.all_scaled`)."""
+        bodies, room = model.bodies, model.gaps
+        room.reserve(3 * self.rows.size)
+        count, status = _list_loops(bodies.handles, model.constraints.handle, within_step(bodies).handle, room.handle, self.rows, HOLDS)
+        opened(status)
+        return elsewhere.all_scaled(room, count, bodies)
+
+    def _fit(self, model, elsewhere: Elsewhere) -> bool:
+        """Whether redundant joints fit together where bodies are."""
+        gaps, count, triples, _ = self._listed(model, elsewhere)
+        if not _open(gaps, count, model.epsilon):
+            return True
+        redundant, misfit, status = _measure_misfit(gaps.handle, count, triples, MISFITS)
+        opened(status)
+        self.redundant = redundant == 1
+        return misfit <= FITTING
+
+    def _close(self, model, elsewhere: Elsewhere) -> None:
+        """Move bodies to where joints in loops meet, and the user's rows with them."""
+        for _ in range(MOST_MOVES):
+            gaps, count, triples, place = self._listed(model, elsewhere)
+            if not _open(gaps, count, model.epsilon):
+                return
+            motion = np.zeros((3, triples), order="F")
+            for share in REDUNDANT:
+                regular, status = _loop_motion(gaps.handle, count, share, motion)
+                opened(status)
+                if regular:
+                    break
+            else:
+                return
+            opened(_move_loops(model.bodies.handles, self._bodies, place, motion))
+            user.follow(model.constraints, model.bodies, model.time + model.step)
+
+
+def _open(gaps, count: int, epsilon: float) -> bool:
+    """Whether any of some gaps is more than round-off."""
+    return bool(np.abs(gaps.gap[:count]).max(initial=0.0) > CLOSED * epsilon)
