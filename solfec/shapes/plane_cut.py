@@ -53,6 +53,8 @@ class Refined:
     sources, weights : ndarray (m, s)
         New nodes, which follow the old ones: nodes between which each lies, and their weights.  These are old ones, or points on edges
         between old ones.
+    reach : float
+        Greatest distance of the cut from the section of the plane, since it runs through nodes near the plane.
     """
 
     mesh: Mesh
@@ -60,6 +62,7 @@ class Refined:
     above: np.ndarray
     sources: np.ndarray
     weights: np.ndarray
+    reach: float = 0.0
 
     def interpolated(self, values: np.ndarray) -> np.ndarray:
         """Interpolate `values` (k, 3) at old nodes to values (n, 3) at all nodes."""
@@ -89,9 +92,10 @@ def refined(mesh: Mesh, point, normal, epsilon: float) -> Refined:
     """
     heights = np.einsum("ni,i->n", mesh.nodes - point, normal)
     for near in NEAR_ENDS:
-        signs = _signs(mesh, heights, epsilon, near)
+        signs, reach = _signs(mesh, heights, epsilon, near)
         result = _Refinement(mesh, np.where(signs == 0, 0.0, heights), signs).result()
         if result is not None:
+            result.reach = reach
             return result
     raise ValueError("the plane cuts elements into flat parts; move it, or use elements of a better shape")
 
@@ -106,7 +110,8 @@ def separated(whole: Refined, identifiers, point=None, epsilon: float = 1e-6) ->
     identifiers : (int, int)
         Surface identifiers of new faces that look up (of lower parts) and down (of upper parts).
     point : ndarray (3,), optional
-        Open only the part of the section that is connected through edges with the face within ten epsilons of this point.
+        Open only the part of the section that is connected through edges with the face at this point, up to ten epsilons and the
+        distance of the cut from the plane.
 
     Returns
     -------
@@ -128,7 +133,7 @@ def _between(whole: Refined, point, epsilon: float) -> np.ndarray:
     inner = ~topology.boundary
     cut = np.zeros(len(side), bool)
     cut[inner] = side[inner] != side[topology.face_neighbour[inner]]
-    return cut if point is None else hanging_together(whole.mesh, cut, point, epsilon)
+    return cut if point is None else hanging_together(whole.mesh, cut, point, epsilon, whole.reach)
 
 
 def section(whole: Refined, point=None, epsilon: float = 1e-6) -> tuple[np.ndarray, np.ndarray]:
@@ -161,8 +166,11 @@ def along_faces(mesh: Mesh, cut: np.ndarray, surface: np.ndarray, second: np.nda
     return pieces
 
 
-def _signs(mesh: Mesh, heights: np.ndarray, epsilon: float, near: float) -> np.ndarray:
-    """-1, 0 or 1 for nodes (n,) below, on and above the plane; nodes near which an edge would be cut count as on it."""
+def _signs(mesh: Mesh, heights: np.ndarray, epsilon: float, near: float) -> tuple[np.ndarray, float]:
+    """Return -1, 0 or 1 for nodes (n,) below, on and above the plane, and the greatest distance by which this moves the cut.
+
+    Nodes near which an edge would be cut count as on the plane: a corner of the section moves along the edge to the node.
+    """
     signs = np.where(np.abs(heights) <= epsilon, 0, np.sign(heights)).astype(int)
     topology = mesh.topology
     flat, start = signs[topology.element_nodes], topology.element_ptr[:-1]
@@ -173,7 +181,9 @@ def _signs(mesh: Mesh, heights: np.ndarray, epsilon: float, near: float) -> np.n
     place = np.divide(one, one - two, out=np.full(len(ends), 0.5), where=crossed)
     signs[ends[crossed & (place < near), 0]] = 0
     signs[ends[crossed & (place > 1.0 - near), 1]] = 0
-    return signs
+    moved = np.maximum(np.where(signs[ends[:, 0]] == 0, place, 0.0), np.where(signs[ends[:, 1]] == 0, 1.0 - place, 0.0))[crossed]
+    lengths = np.linalg.norm(mesh.nodes[ends[crossed, 0]] - mesh.nodes[ends[crossed, 1]], axis=1)
+    return signs, float((moved * lengths).max(initial=0.0))
 
 
 def _edges(topology: MeshTopology, faces: np.ndarray) -> np.ndarray:

@@ -91,13 +91,19 @@ def _split_between(mesh: Mesh, point, normal, identifiers, connected: bool, epsi
     return cut_along_faces(mesh, cut, surface, above) or connected_parts(mesh)
 
 
-def hanging_together(mesh: Mesh, cut: np.ndarray, point, epsilon: float) -> np.ndarray:
-    """Return the cut faces that are connected through edges with the first one at the point."""
+def hanging_together(mesh: Mesh, cut: np.ndarray, point, epsilon: float, reach: float = 0.0) -> np.ndarray:
+    """Return the cut faces that are connected through edges with the first one at the point.
+
+    A cut that leaves its plane by up to `reach` may pass the point: then distances grow until they find a face, the nearest one.
+    """
     topology = mesh.topology
     rows = np.flatnonzero(cut & (topology.face_neighbour > np.arange(len(cut))))
     clouds = [mesh.nodes[topology.face_nodes[row, : topology.face_size[row]]] for row in rows.tolist()]
     number = np.arange(len(rows))
-    near = closer([*clouds, np.asarray(point)[None]], number, np.full(len(rows), len(rows)), 10.0 * epsilon)
+    for part in (0.0, 0.125, 0.25, 0.5, 1.0) if reach else (0.0,):
+        near = closer([*clouds, np.asarray(point)[None]], number, np.full(len(rows), len(rows)), 10.0 * epsilon + part * reach)
+        if near.any():
+            break
     chosen = np.zeros(len(cut), bool)
     if near.any():
         owners: dict[tuple, int] = {}

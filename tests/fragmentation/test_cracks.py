@@ -221,6 +221,25 @@ def test_a_crack_that_ends_inside_leaves_one_body(kind):
     s.RUN(solfec, gauss_seidel(), 0.01)
 
 
+def test_a_crack_at_a_point_is_found_wherever_its_plane_passes_elements():
+    """Cuts run through nodes near the plane and so pass the point; many such cracks were refused."""
+    full = s.SCALE(s.HEX(CORNERS, 3, 1, 3, 1, [1] * 6), (3, 1, 3))
+    random = np.random.default_rng(1)
+    for z, x, y in np.column_stack((np.linspace(1.06, 1.94, 23), random.uniform(-0.05, 0.05, (23, 2)))):
+        solfec, material = model()
+        frame = s.BODY(solfec, "PSEUDO_RIGID", without(full, [[1.5, 1.5]]), material)
+        domain = frame._simulation.domain
+        with pytest.raises(ValueError, match="no section at 'point'"):
+            crack(frame, (1.5, 0.5, z), (x, y, 1), topoadj="ON", ft=1e12)
+        for k, post in enumerate((2.5, 0.5)):
+            crack(frame, (post, 0.5, z), (x, y, 1), topoadj="ON", ft=[1e12, 0.0][k])
+        frame.conf = (1, 0, 0, 0, 1, 0, 0, 0, 1.01, *frame.center)
+        fragments.open_cracks(domain)
+        (one,) = frame.fragments
+        assert len(domain.cracks.of_body[one.id]) == 1, "the crack of the other post"
+        assert one.volume == pytest.approx(8.0)
+
+
 def test_loads_and_constraints_go_with_the_points_that_they_hold():
     for kind in ("TL", "pseudo"):
         solfec, material = model()
