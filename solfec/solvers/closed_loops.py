@@ -18,7 +18,7 @@ from ..constraints import user
 from ..constraints.elsewhere import NOWHERE, Elsewhere
 from ..constraints.joint_correction import HOLDS
 from ..kinds import BodyKind
-from ..tables import opened, ranges
+from ..tables import opened, ranges, unique
 from .joint_shares import rows_in_loops
 
 FITTING = 1e-12  # misfit of redundant joints that is round-off
@@ -77,7 +77,7 @@ class ClosedLoops:
         self._examined = examined
         order = np.arange(users)
         self.rows = (rows_in_loops(constraints, bodies, order)[0] if looped is None else np.flatnonzero(looped)).astype(np.int32)
-        sides = np.unique([constraints.master[self.rows], constraints.slave[self.rows]])
+        sides = unique(np.append(constraints.master[self.rows], constraints.slave[self.rows]))
         sides = sides[sides >= 0]
         self._bodies = sides[bodies.kind[sides] != BodyKind.OBSTACLE].astype(np.int32)
         return elsewhere.has_loops(self.rows.size > 0)
