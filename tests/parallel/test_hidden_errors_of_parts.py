@@ -72,9 +72,9 @@ def test_the_first_process_tells_what_one_alone_tells(make, blocks, size, monkey
     scatter(monkeypatch)
     model = slide(blocks)
     copies = [copy.deepcopy(model) for _ in range(size)]
-    alone = told(model, Alone(), make)
+    alone = told(model, Alone(), make, steps=40)  # after 20 it depends on rounding whether NEWTON_SOLVER has missed a law
     assert "1 group, that of body 2 by" in alone
-    assert spmd(size, lambda world: told(copies[world.rank], world, make)) == [alone, *[""] * (size - 1)]
+    assert spmd(size, lambda world: told(copies[world.rank], world, make, steps=40)) == [alone, *[""] * (size - 1)]
 
 
 def test_processes_that_solve_together_by_newton_steps_tell(monkeypatch):

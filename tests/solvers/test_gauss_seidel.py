@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from particle_scene import Scene, wall
@@ -69,7 +71,8 @@ def test_five_sweeps_change_reactions_as_in_solfec(name, stored):
     np.testing.assert_allclose(solver.rerhist, expected, rtol=1e-6, atol=1e-12)
     size = np.abs(data["R_5_SWEEPS"]).max()
     np.testing.assert_allclose(rows.R[:, :n].T, data["R_5_SWEEPS"], atol=1e-11 * size)
-    assert solver.merhist[-1] == pytest.approx(float(data["merit_5_SWEEPS"]), rel=1e-6, abs=1e-26)
+    # the merit is a sum of squares: its root has the round-off of the changes above, so one of 1E-8 has no more than four digits
+    assert math.sqrt(solver.merhist[-1]) == pytest.approx(math.sqrt(float(data["merit_5_SWEEPS"])), rel=5e-7, abs=1e-12)
 
 
 def test_a_contact_that_opened_in_the_last_step_may_close_in_the_first_sweep():
