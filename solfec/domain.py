@@ -213,15 +213,18 @@ class Domain:
             joint_terms.fit(self.constraints, self.bodies, self.loops.rows if self.loops.redundant else NO_ROWS, self.gaps, elsewhere)
 
     def _finish_joints(self, elsewhere: Elsewhere) -> None:
-        """Update joints after a step: first steps are done, and drift is corrected on request."""
+        """Update joints after a step: first steps are done, and drift is corrected, on request and where loops were taken as closed."""
         if self._impacts:
             joint_starts.finish(self.constraints, self.bodies, self.time, self.joint_correction, elsewhere)
             self._impacts = False
         if self.joint_impacts and self.dynamic and elsewhere.strikes_joints(0 < self.constraints.user_count < self.constraints.n):
             joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
-        if self.joint_correction and elsewhere.matters(self.constraints.user_count > 0):
-            self.uncorrected.note(self.constraints, self.bodies)
-            joint_correction.correct(self.constraints, self.bodies, self.gaps, self.time, self.epsilon, elsewhere)
+        if (self.joint_correction or self.loops.moved) and elsewhere.matters(self.constraints.user_count > 0):
+            if self.joint_correction:
+                self.uncorrected.note(self.constraints, self.bodies)
+            corrected = joint_correction.correct(self.constraints, self.bodies, self.gaps, self.time, self.epsilon, elsewhere)
+            if self.joint_correction and not corrected:
+                raise SolfecError("SOLFEC.joint_correction: no displacement of the bodies closes the gaps of joints")
 
     def __deepcopy__(self, memo: dict):
         """Return a copy of the model, which continues with the same bits."""

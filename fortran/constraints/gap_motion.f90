@@ -4,7 +4,7 @@
 !>
 !>     dq = L y,   y = (H L)^T x,   (H L) (H L)^T x = -g.
 module gap_motion
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
   use body_state, only: constrained_bodies
   use gap_factors, only: forces_of_gaps, sides
   use matrix3, only: cholesky
@@ -14,7 +14,7 @@ module gap_motion
   use velocity_operator, only: obstacle_kind
   implicit none
   private
-  public :: list_gap, motion_of_gaps
+  public :: add_components, list_gap, motion_of_gaps
 
 contains
 
@@ -27,23 +27,12 @@ contains
     type(joint_gap_table), intent(in) :: found   !< its columns are written
     integer(i4), intent(inout) :: count          !< rows of `found`
     real(dp) :: h(3,3,sides)
-    integer(i4) :: c, e, triples, t(sides)
+    integer(i4) :: triples, t(sides)
 
     triples = 0
     call add_side(state%con%master(i), 1, state%con%master_point(:,i), 1.0_dp)
     if (state%con%slave(i) >= 0) call add_side(state%con%slave(i), 2, state%con%slave_point(:,i), -1.0_dp)
-    do c = 1, 3
-      if (holds(c) == 0) cycle
-      found%constraint(count) = state%con%id(i)
-      found%component(count) = c
-      found%gap(count) = gap(c)
-      found%triple(1:triples,count) = t(1:triples)
-      found%triple(triples+1:sides,count) = -1
-      do e = 1, triples
-        found%operator(:,e,count) = h(c,:,e)
-      end do
-      count = count + 1
-    end do
+    call add_components(state%con%id(i), holds, gap, triples, h, t, found, count)
 
   contains
 
@@ -64,6 +53,32 @@ contains
       triples = triples + more
     end subroutine add_side
   end subroutine list_gap
+
+  !> Adds rows of the components of a constraint that hold.
+  subroutine add_components(constraint, holds, gap, triples, h, t, found, count)
+    integer(i8), intent(in) :: constraint        !< identifier
+    integer(i4), intent(in) :: holds(3)          !< 1: components that hold
+    real(dp), intent(in) :: gap(3)
+    integer(i4), intent(in) :: triples           !< on which it acts
+    real(dp), intent(in) :: h(3,3,sides)         !< operators on them
+    integer(i4), intent(in) :: t(sides)          !< their numbers
+    type(joint_gap_table), intent(in) :: found   !< its columns are written
+    integer(i4), intent(inout) :: count          !< rows of `found`
+    integer(i4) :: c, e
+
+    do c = 1, 3
+      if (holds(c) == 0) cycle
+      found%constraint(count) = constraint
+      found%component(count) = c
+      found%gap(count) = gap(c)
+      found%triple(1:triples,count) = t(1:triples)
+      found%triple(triples+1:sides,count) = -1
+      do e = 1, triples
+        found%operator(:,e,count) = h(c,:,e)
+      end do
+      count = count + 1
+    end do
+  end subroutine add_components
 
   !> Computes y; not `regular` if there are no factors.
   subroutine motion_of_gaps(gaps, n, triples, redundant, motion, regular)

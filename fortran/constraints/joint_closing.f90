@@ -8,6 +8,7 @@ module joint_closing
   use kinds, only: dp, i4, i8
   use body_state, only: constrained_bodies, element_bodies, bodies_and_triples, open_bodies, open_elements, open_constrained_bodies
   use gap_factors, only: forces_of_gaps, sides
+  use gap_motion, only: add_components
   use joint_gaps, only: error_of
   use matrix3, only: determinant, inverse, multiply_transposed
   use rigid_shares, only: rigid_share, moves_rigidly, rigid_share_of, add_rigid_triples, place_of
@@ -51,7 +52,7 @@ contains
     type(rigid_share), allocatable :: shares(:)
     logical, allocatable :: known(:)            ! shares of bodies
     real(dp) :: error(3), h(3,3,sides)
-    integer(i4) :: c, e, i, triples, t(sides)
+    integer(i4) :: i, triples, t(sides)
 
     count = 0
     largest = 0.0_dp
@@ -66,19 +67,8 @@ contains
       if (treatment(state%con%kind(i)) /= prescribed) error = error_of(state, i)
       if (treatment(state%con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
       call both_sides(state, i, shares, known, triples, h, t)
-      do c = 1, 3
-        if (holds(c,state%con%kind(i)) == 0) cycle
-        found%constraint(count) = state%con%id(i)
-        found%component(count) = c
-        found%gap(count) = error(c)
-        found%triple(1:triples,count) = t(1:triples)
-        found%triple(triples+1:sides,count) = -1
-        do e = 1, triples
-          found%operator(:,e,count) = h(c,:,e)
-        end do
-        largest = max(largest, abs(error(c)))
-        count = count + 1
-      end do
+      call add_components(state%con%id(i), holds(:,state%con%kind(i)), error, triples, h, t, found, count)
+      largest = max(largest, maxval(abs(error), holds(:,state%con%kind(i)) /= 0))
     end do
   end subroutine list_gaps
 

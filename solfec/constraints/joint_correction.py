@@ -15,6 +15,8 @@ reduced base, whose points cannot be moved independently.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import _kernels
@@ -22,7 +24,6 @@ from ..bodies import finite_element_motion
 from ..bodies.failures import raise_failure
 from ..bodies.finite_elements import compiled, within_step
 from ..bodies.table import BodyTable
-from ..errors import SolfecError
 from ..kinds import DRIVES, JOINTS, Scheme
 from ..tables import Table, opened
 from . import user
@@ -109,8 +110,8 @@ def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.n
 
 def correct(
     constraints: ConstraintTable, bodies: BodyTable, room: JointGapTable, time: float, epsilon: float, elsewhere: Elsewhere = NOWHERE
-) -> None:
-    """Close the gaps of the user's joints at the end of a step.
+) -> bool:
+    """Close the gaps of the user's joints at the end of a step; return whether a displacement of the bodies does.
 
     Parameters
     ----------
@@ -128,7 +129,10 @@ def correct(
     with user.present(constraints, bodies, time):
         gaps, count, largest = elsewhere.all_gaps(*_gaps(constraints, bodies, room))
         if largest > CLOSED * epsilon:
-            moved = elsewhere.here(_displacement(gaps, count, elsewhere.inverse_inertia(bodies), elsewhere.body_count(bodies)))
+            moved = _displacement(gaps, count, elsewhere.inverse_inertia(bodies), elsewhere.body_count(bodies))
+            if moved is None:
+                return False
+            moved = elsewhere.here(moved)
             opened(_carry_along(bodies.handles, within_step(bodies).handle, moved))
             moved = moved[:, : bodies.triples.n]
             elsewhere.jump(moved)
@@ -136,6 +140,17 @@ def correct(
             elements = within_step(bodies)
             if elements.count and (bodies.scheme[elements.rows] == Scheme.DEF_EXP).any():
                 _strain(bodies)
+    return True
+
+
+def solved(kernel: Callable[[float], tuple[int, int]], shares: tuple[float, ...] = REDUNDANT) -> bool:
+    """Whether a kernel, given the least of some `shares` for which this is so, finds factors; it returns 1 if it does, and the status of its tables."""
+    for share in shares:
+        regular, status = kernel(share)
+        opened(status)
+        if regular:
+            return True
+    return False
 
 
 def _strain(bodies: BodyTable) -> None:
@@ -169,15 +184,10 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable, gaps: JointGapTable) 
     return gaps, count, largest
 
 
-def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray, bodies: int) -> np.ndarray:
-    """Return the displacement that closes gaps and is smallest in the metric of masses.
+def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray, bodies: int) -> np.ndarray | None:
+    """Return the displacement that closes gaps and is smallest in the metric of masses; None: there is none.
 
     Its columns are the triples, whose inverse inertia (3, 3, triples) is `inverse`, and two of the rigid motion of each body (fortran/constraints/rigid_shares.f90).
     """
     moved = np.zeros((3, inverse.shape[2] + 2 * bodies), order="F")
-    for share in REDUNDANT:
-        regular, status = _close_gaps(gaps.handle, count, inverse, share, moved)
-        opened(status)
-        if regular:
-            return moved
-    raise SolfecError("SOLFEC.joint_correction: no displacement of the bodies closes the gaps of joints")
+    return moved if solved(lambda share: _close_gaps(gaps.handle, count, inverse, share, moved)) else None

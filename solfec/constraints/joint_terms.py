@@ -14,7 +14,7 @@ from ..bodies.finite_elements import within_step
 from ..bodies.table import BodyTable
 from ..tables import opened
 from .elsewhere import NOWHERE, Elsewhere
-from .joint_correction import REDUNDANT, JointGapTable
+from .joint_correction import JointGapTable, solved
 from .joint_starts import ASKED_FOR, IS_LINK, Start
 from .table import ConstraintTable
 
@@ -36,23 +36,21 @@ def fit(constraints: ConstraintTable, bodies: BodyTable, looped: np.ndarray, roo
     struck[looped] = True
     rows = np.flatnonzero(struck).astype(np.int32)
     room.reserve(3 * rows.size)
-    count, status = _list_terms(bodies.handles, constraints.handle, within_step(bodies).handle, room.handle, rows, ASKED_FOR)
-    opened(status)
+    count = 0
+    if rows.size:
+        count, status = _list_terms(bodies.handles, constraints.handle, within_step(bodies).handle, room.handle, rows, ASKED_FOR)
+        opened(status)
     names, components, before = (column[:count].copy() for column in (room.constraint, room.component, room.gap))
     terms, number, triples, _ = elsewhere.all_scaled(room, count, bodies)
     if not terms.gap[:number].any() or terms.constraint[0] == terms.constraint[number - 1]:  # a joint does not contradict itself
         return
     whole = terms.gap[:number].copy()
-    for share in REDUNDANT:
-        regular, status = _fit_terms(terms.handle, number, triples, share)
-        opened(status)
-        if regular:
-            break
-    else:
+    if not solved(lambda share: _fit_terms(terms.handle, number, triples, share)):
         return
     if np.abs(terms.gap[:number] - whole).max() <= ROUNDING * np.abs(whole).max():
         return
     # rows of `terms` ascend by constraints and components; every process has them all
     places = np.searchsorted(3 * terms.constraint[:number] + terms.component[:number], 3 * names + components)
     rows = np.searchsorted(constraints.id[:users], names).astype(np.int32)
-    opened(_take_terms(constraints.handle, rows, components, before - terms.gap[places]))
+    if rows.size:
+        opened(_take_terms(constraints.handle, rows, components, before - terms.gap[places]))

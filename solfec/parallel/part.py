@@ -257,9 +257,9 @@ class Part:
         self.links, self._linking = bodies.id[ends[:, two]], constraints.id[users[two]]
         self._first_triples = bodies.view("id").copy(), bodies.view("velo_ptr").copy()
         self.body_count, self._triple_count = bodies.n, bodies.triples.n
-        if model.joint_correction and self.linked:
-            self.inverse_inertia = bodies.triples.view("inverse_inertia").copy(order="F")  # of bodies that do not deform it is constant
         self.looped = constraints.id[rows_in_loops(constraints, bodies, users)[0]]
+        if self.linked and (model.joint_correction or self.looped.size):
+            self.inverse_inertia = bodies.triples.view("inverse_inertia").copy(order="F")  # of bodies that do not deform it is constant
         acted = np.unique(ends[ends >= 0])
         self.driven = bodies.id[acted[still[acted]]]  # obstacles on which constraints act
 

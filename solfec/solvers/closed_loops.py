@@ -16,7 +16,7 @@ from .. import _kernels
 from ..bodies.finite_elements import within_step
 from ..constraints import user
 from ..constraints.elsewhere import NOWHERE, Elsewhere
-from ..constraints.joint_correction import HOLDS
+from ..constraints.joint_correction import HOLDS, solved
 from ..kinds import BodyKind
 from ..tables import opened, ranges, unique
 from .joint_shares import rows_in_loops
@@ -41,13 +41,14 @@ class ClosedLoops:
     def __init__(self):
         self._examined = (0, 0, 0)
         self.redundant = False  # whether some of them are redundant in this step, as far as they have opened
+        self.moved = False  # whether H of this step is that of the places where they meet
         self.rows = self._bodies = np.zeros(0, np.int32)  # of joints in loops, of their bodies
 
     @contextmanager
     def closed(self, model, elsewhere: Elsewhere = NOWHERE) -> Iterator[None]:
         """Show bodies and the user's rows, within a step, where loops are closed; afterwards, where they were."""
         bodies, constraints = model.bodies, model.constraints
-        self.redundant = False
+        self.redundant = self.moved = False
         if not (model.dynamic and self._find(constraints, bodies, elsewhere)) or self._fit(model, elsewhere):
             yield
             return
@@ -56,6 +57,7 @@ class ClosedLoops:
         constraints.kept.reserve(users)
         opened(_keep_rows(constraints.handle, constraints.kept.handle, users, False))
         others = {name: getattr(constraints, name)[..., :users].copy() for name in OTHER_THAN_PLACES}
+        self.moved = True
         try:
             self._close(model, elsewhere)
             for name, column in others.items():
@@ -86,8 +88,10 @@ class ClosedLoops:
         """List the gaps of joints in loops of the whole model (`Elsewhere.all_scaled`)."""
         bodies, room = model.bodies, model.gaps
         room.reserve(3 * self.rows.size)
-        count, status = _list_loops(bodies.handles, model.constraints.handle, within_step(bodies).handle, room.handle, self.rows, HOLDS)
-        opened(status)
+        count = 0
+        if self.rows.size:
+            count, status = _list_loops(bodies.handles, model.constraints.handle, within_step(bodies).handle, room.handle, self.rows, HOLDS)
+            opened(status)
         return elsewhere.all_scaled(room, count, bodies)
 
     def _fit(self, model, elsewhere: Elsewhere) -> bool:
@@ -106,16 +110,18 @@ class ClosedLoops:
             gaps, count, triples, place = self._listed(model, elsewhere)
             if not _open(gaps, count, model.epsilon):
                 return
-            motion = np.zeros((3, triples), order="F")
-            for share in REDUNDANT:
-                regular, status = _loop_motion(gaps.handle, count, share, motion)
-                opened(status)
-                if regular:
-                    break
-            else:
+            motion = _motion(gaps, count, triples)
+            if motion is None:
                 return
-            opened(_move_loops(model.bodies.handles, self._bodies, place, motion))
+            if self._bodies.size:
+                opened(_move_loops(model.bodies.handles, self._bodies, place, motion))
             user.follow(model.constraints, model.bodies, model.time + model.step)
+
+
+def _motion(gaps, count: int, triples: int) -> np.ndarray | None:
+    """Return the scaled motion (3, triples) that closes gaps; None: there is none."""
+    motion = np.zeros((3, triples), order="F")
+    return motion if solved(lambda share: _loop_motion(gaps.handle, count, share, motion), REDUNDANT) else None
 
 
 def _open(gaps, count: int, epsilon: float) -> bool:

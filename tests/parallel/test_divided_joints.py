@@ -10,7 +10,7 @@ from jointed import Scene, X, Z
 from processes import spmd
 from unit_cube import block
 
-from solfec import BALL, DISTANCE, FIX_POINT, FORCE, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_ROTATION, SET_VELOCITY, TIME_SERIES, divided
+from solfec import BALL, DISTANCE, FIX_POINT, FORCE, HINGE, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_ROTATION, SET_VELOCITY, TIME_SERIES, divided
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind
 from solfec.constraints import joint_starts, user
@@ -116,6 +116,19 @@ def test_parts_look_for_struck_joints_if_moving_bodies_have_some(monkeypatch, hu
         FIX_POINT(ball, (1, 0, 0.5))
     course(scene.model, 2, 3)
     assert bool(looked) == hung
+
+
+def test_redundant_joints_that_tumble_move_alike_though_some_parts_have_none(monkeypatch):
+    """Bodies go to parts by hashes: with seven parts most have no joint, and some no body."""
+    scene = Scene(step=1e-3)
+    one = scene.box((0, 0, 0), velocity=(0.1, 0, 0), spin=(1, 2, -1.5))
+    other = scene.box((0.5, 0, 0), velocity=(0.1, 0.75, 1.0), spin=(1, 2, -1.5))
+    for height in (-0.1, 0.1):
+        HINGE(one, other, (0.25, 0, height), Z)
+    model = scene.model
+    whole, _ = course(model, 1, 20)
+    scatter(monkeypatch)
+    assert [course(model, size, 20)[0] == whole for size in (2, 3, 7)] == [True] * 3
 
 
 def test_obstacles_that_are_driven_upon_bodies_have_the_bits_of_the_whole():
