@@ -101,7 +101,7 @@ contains
   !> Moves bodies to mid-step and computes free velocities.  `stage` 1: conf(t) -> conf(t+h/2), velo_prev = u(t), force = 0,
   !> momentum = referential angular momentum at mid-step.  Stage 2, after loads have been added to `force`:
   !> u* = u(t) + h A^-1 f(t+h/2) with loads, gravity and internal forces; `force` becomes the generalised force whose work counts
-  !> as EXTERNAL: loads and gravity minus the gyroscopic moment.  Stage 0: both, with gravity as the only load.
+  !> as EXTERNAL: loads and gravity.  Stage 0: both, with gravity as the only load.
   !> `implicit` is the number of bodies of scheme DEF_LIM, whose u* is computed afterwards.
   !>
   !> Reads kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, pointers and inverse_inertia; writes conf, velo,

@@ -118,8 +118,9 @@ contains
     end do
   end subroutine invert_inertia
 
-  !> Computes u* from the loads at mid-step in `force`.  `force` becomes the force whose work counts as EXTERNAL: the weight is added and
-  !> the gyroscopic moment subtracted.  The full impulse of the applied moment is added to `momentum`.
+  !> Computes u* from the loads at mid-step in `force`.  `force` becomes the force whose work counts as EXTERNAL: the weight is added.  The
+  !> gyroscopic moment does no work; here it lacks what reactions add to W, so that its product with mean velocities would be of first order.  The
+  !> full impulse of the applied moment is added to `momentum`.
   pure subroutine rigid_kick(nt, nv, nm, step, gravity, falls, turns, mass, tensor, velo, force, momentum)
     integer, intent(in) :: nt, nv, nm
     real(dp), intent(in) :: step                  !< time step h
@@ -157,9 +158,6 @@ contains
       m1 = m1 - (w2*j3 - w3*j2)
       m2 = m2 - (w3*j1 - w1*j3)
       m3 = m3 - (w1*j2 - w2*j1)
-      force(1,l) = m1
-      force(2,l) = m2
-      force(3,l) = m3
       velo(1,l) = velo(1,l) + step*(i1*m1 + i12*m2 + i13*m3)
       velo(2,l) = velo(2,l) + step*(i12*m1 + i2*m2 + i23*m3)
       velo(3,l) = velo(3,l) + step*(i13*m1 + i23*m2 + i3*m3)
