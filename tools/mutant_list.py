@@ -256,4 +256,30 @@ MUTANTS = [
         ("open contacts keep their force", "if (row%kind == open_row) loc%rows%R(:,a) = 0.0_dp", "continue"),
         ("a root of the inverse mass", "entry(:,2,e) = h(:,2,k)*l(2,2) + h(:,3,k)*l(3,2)", "entry(:,2,e) = h(:,2,k)*l(2,2)"),
     ),
+    *_of(
+        "fortran/constraints/closed_loops.f90", (SHARES,),
+        ("loops: centres are moved away", "          conf(:,c+3) = conf(:,c+3) + way(:,1)\n", "          conf(:,c+3) = conf(:,c+3) - way(:,1)\n"),
+        ("loops: bodies turn in space", "conf(:,c:c+2) = matmul(conf(:,c:c+2), turned)", "conf(:,c:c+2) = matmul(turned, conf(:,c:c+2))"),
+        ("loops: none is redundant", "      if (growth < balanced) exit\n", "      if (growth > balanced) exit\n"),
+    ),
+    *_of(
+        "fortran/constraints/gap_motion.f90", (SHARES,),
+        ("loops: slaves move like masters", "state%con%slave_point(:,i), -1.0_dp)", "state%con%slave_point(:,i), 1.0_dp)"),
+        ("loops: motions have no metric", "        h(:,:,e) = sign*matmul(h(:,:,e), factor)\n", "        h(:,:,e) = sign*h(:,:,e)\n"),
+    ),
+    *_of(
+        "fortran/constraints/joint_terms.f90", (SHARES,),
+        ("loops: terms of joints change sign", "found%gap(i) = found%gap(i) - dot_product(", "found%gap(i) = found%gap(i) + dot_product("),
+        ("loops: the velocity before without the slave", "      v = v - matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))\n", "      v = v - 0.0_dp*matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))\n"),
+    ),
+    *_of(
+        "solfec/solvers/closed_loops.py", (SHARES,),
+        ("loops: joints drift", "        self.moved = True\n", "        self.moved = False\n"),
+        ("loops: joints fit together", "        return misfit <= FITTING\n", "        return True\n"),
+    ),
+    *_of(
+        "fortran/bodies/rigid.f90", (SHARES, SCENES),
+        ("loops: gyroscopic moments turn round", "      m1 = m1 - (w2*j3 - w3*j2)\n", "      m1 = m1 + (w2*j3 - w3*j2)\n"),
+        ("loops: work with the velocity of the start", "(velo_prev(1,l) + w1)*(force(1,l) + reaction(1,l))", "2*velo_prev(1,l)*(force(1,l) + reaction(1,l))"),
+    ),
 ]  # fmt: skip

@@ -26,7 +26,8 @@ from mutant_list import MUTANTS, Mutant
 ROOT = Path(__file__).resolve().parent.parent
 LAWS = Path("tests/laws")
 WANTED = 0.95
-PATIENCE = 600  # seconds of one run of the tests
+PATIENCE = 600  # least seconds after which a run of the tests hangs
+SLOWER = 3  # times as long as without a mutant
 
 
 def main() -> int:
@@ -84,7 +85,7 @@ def prepare(place: Path) -> Path:
         command = [sys.executable, "-m", "mesonbuild.mesonmain", "setup", place / "build", place, flags]
         subprocess.run(command, check=True, cwd=place, env=environment(place) | {"FC": compiler}, stdout=subprocess.DEVNULL)
     build(place)
-    for made in (place / "build" / "fortran").glob("_*.*"):  # the module, and the description of its arguments
+    for made in (*(place / "build" / "fortran").glob("_*.*"), *(place / "build" / "solfec").glob("_*.py")):  # kernels, their arguments, the version
         if made.suffix in (".so", ".py"):
             link = place / "solfec" / made.name
             link.unlink(missing_ok=True)
@@ -105,22 +106,22 @@ def build(place: Path) -> None:
         raise SystemExit("the build failed:\n" + made.stdout[-4000:] + made.stderr[-2000:])
 
 
-def survives(place: Path, first: tuple[str, ...]) -> tuple[bool, str]:
+def survives(place: Path, first: tuple[str, ...], patience: float | None = None) -> tuple[bool, str]:
     """Return whether all tests pass, of the likely files `first` those of the slow tier, too; and the one that failed."""
     others = sorted(path.name for path in (place / LAWS).glob("test_*.py") if path.name not in first)
     for names, tier in ((first, "slow or not slow"), (others, "not slow")):
-        passed, why = passes(place, [LAWS / name for name in names], tier) if names else (True, "")
+        passed, why = passes(place, [LAWS / name for name in names], tier, patience) if names else (True, "")
         if not passed:
             return False, why
     return True, ""
 
 
-def passes(place: Path, files: list[Path], tier: str) -> tuple[bool, str]:
+def passes(place: Path, files: list[Path], tier: str, patience: float | None) -> tuple[bool, str]:
     """Return whether tests of some files and of a tier pass, and the one that failed."""
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "-m", tier]
     command = [place / "venv" / "bin" / "python", "-m", "pytest", *options, *files]
     try:
-        done = subprocess.run(command, cwd=place, env=environment(place), capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(command, cwd=place, env=environment(place), capture_output=True, text=True, timeout=patience)
     except subprocess.TimeoutExpired:
         return False, "it hangs"
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
@@ -129,9 +130,11 @@ def passes(place: Path, files: list[Path], tier: str) -> tuple[bool, str]:
 
 def run_all(chosen: list[Mutant], place: Path) -> int:
     """Apply every mutant in turn; print a line for each and the sum."""
+    start = time.monotonic()
     passed, why = survives(place, ())
     if not passed:
         raise SystemExit(f"the suite fails without any mutant: {why}")
+    patience = max(PATIENCE, SLOWER * (time.monotonic() - start))
     caught = 0
     for number, mutant in enumerate(chosen, 1):
         path, start = place / mutant.file, time.monotonic()
@@ -139,7 +142,7 @@ def run_all(chosen: list[Mutant], place: Path) -> int:
         path.write_text(original.replace(mutant.old, mutant.new))
         try:
             build(place)
-            passed, why = survives(place, mutant.killers)
+            passed, why = survives(place, mutant.killers, patience)
         finally:
             path.write_text(original)
         caught += not passed
