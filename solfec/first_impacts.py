@@ -73,7 +73,7 @@ def strike(model, first: int) -> None:
     trial.step = PART_OF_STEP * model.step
     phases.predict()
     _keep_motions(trial)
-    phases.obstacles.forget()
+    phases.driven.forget()
     for solver in implicit_of_step(trial.bodies, within_step(trial.bodies)).solvers:
         solver.refresh(trial.bodies, model.step)  # bodies that steps do not resolve are struck as in whole steps, as stiff ones
     trial.step = half  # shapes are found to move by what bodies move in half a step

@@ -11,8 +11,8 @@ from .bodies.finite_elements import within_step
 from .bodies.implicit import present_implicit
 from .bodies.support_stiffness import SupportStiffness
 from .constraints import element_points, user
+from .constraints.driven_motion import DrivenMotion
 from .constraints.elsewhere import NOWHERE, Elsewhere
-from .constraints.obstacle_motion import ObstacleMotion
 from .contact.phase import Detection
 from .solvers import contradictory_rows, supports
 
@@ -54,7 +54,7 @@ class TimeStep:
     def __init__(self, model):
         self.model = model
         self.timings = Timings()
-        self.obstacles = ObstacleMotion()
+        self.driven = DrivenMotion()
         self.detection = Detection(model, self._hold_cohesive, self._note_swallowed)
 
     def run(self, solver, elsewhere: Elsewhere = NOWHERE) -> tuple[float, float]:
@@ -78,9 +78,9 @@ class TimeStep:
             user.update(model.constraints, model.bodies, model.time + model.step, model.step, elsewhere)
             if not model.dynamic:
                 user.prescribe_means(model.constraints, model.time, model.step)
-        self.obstacles.forget()
+        self.driven.forget()
         if model.settings.manifold and model.dynamic and elsewhere.matters(model.constraints.user_count > 0):
-            self.obstacles.find(model.constraints, model.bodies, model.step, elsewhere)
+            self.driven.find(model.constraints, model.bodies, model.step, elsewhere)
         spent.end("CONUPD")
 
     def detect(self) -> None:
@@ -88,7 +88,7 @@ class TimeStep:
         model, spent, detection = self.model, self.timings, self.detection
         if model.bodies.embedded:
             within_step(model.bodies).place_vertices(model.bodies, model.geometry)
-        with self.obstacles.ahead(model.bodies):
+        with self.driven.ahead(model.bodies):
             detection.move_shapes()
         spent.end("TIMINT")
         detection.follow_contacts()
@@ -105,7 +105,7 @@ class TimeStep:
     def assemble(self, stored_form: bool | int | None, colouring: str, elsewhere: Elsewhere = NOWHERE) -> None:
         """Assemble W, B and the laws of all rows in `local_dynamics`, in the form and order of a solver (ConstraintSolver)."""
         model, local = self.model, self.model.local_dynamics
-        local.epsilon, local.obstacles = model.epsilon, self.obstacles
+        local.epsilon, local.driven = model.epsilon, self.driven
         with model.loops.closed(model, elsewhere):
             model.fit_joints(elsewhere)
             local.assemble(model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic, stored_form, colouring, elsewhere)

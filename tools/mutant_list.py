@@ -270,7 +270,6 @@ MUTANTS = [
     *_of(
         "fortran/constraints/joint_terms.f90", (SHARES,),
         ("loops: terms of joints change sign", "found%gap(i) = found%gap(i) - dot_product(", "found%gap(i) = found%gap(i) + dot_product("),
-        ("loops: the velocity before without the slave", "      v = v - matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))\n", "      v = v - 0.0_dp*matmul(h(:,:,e), state%triples%velo_prev(:,t(e)))\n"),
     ),
     *_of(
         "solfec/solvers/closed_loops.py", (SHARES,),

@@ -336,7 +336,7 @@ contains
   !>   bodies, constraints, local   handles (as in assemble_rows)
   !>   n                 number of rows
   !>   epsilon           gap up to which bodies touch
-  !>   count, body, change   obstacles and the changes of their velocities (obstacle_motion)
+  !>   count, body, change   obstacles and the changes of their velocities (driven_motion)
   !>   status            0 done; `table_unknown`
   subroutine add_obstacle_motion(bodies, constraints, local, n, epsilon, count, body, change, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)

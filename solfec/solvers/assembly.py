@@ -58,8 +58,8 @@ def assemble_rows(local) -> None:
     local.contacts = local.n - users  # contacts on bodies that sleep have no rows
     if failed >= 0 or status:
         _fail(local, failed, status)
-    if local.obstacles is not None and local.obstacles.rows.size:
-        moving, change = local.obstacles.rows, local.obstacles.change
+    if local.driven is not None and local.driven.obstacles.size:
+        moving, change = local.driven.obstacles, local.driven.change
         opened(_add_obstacle_motion(local.bodies.handles, constraints.handle, local.handles, local.n, local.epsilon, moving, change))
     local.coupled = local.has_implicit_rows()
     local.stored = local.coupled or is_stored(local)

@@ -17,8 +17,8 @@ from .. import _kernels
 from ..bodies.finite_elements import within_step
 from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
+from ..constraints.driven_motion import DrivenMotion
 from ..constraints.elsewhere import NOWHERE, Elsewhere
-from ..constraints.obstacle_motion import ObstacleMotion
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
 from ..kinds import DRIVES, BodyKind, RowKind, SurfaceModel
@@ -191,7 +191,7 @@ class LocalDynamics:
         Errors of their velocities in their laws at the last visit.
     others : NoOthers
         Processes that have other islands.
-    obstacles : ObstacleMotion or None
+    driven : DrivenMotion or None
         Obstacles that constraints drive, and what their velocities change in the step.
     arranged : RowsInLanes
         Rows while sweeps by colours visit them.
@@ -213,7 +213,7 @@ class LocalDynamics:
         self.implicit = np.zeros(0, np.int32)
         self._implicit_rows, self._listed, self._slices = [], None, SliceRoom()
         self.held, self._struck = NO_ROWS, NO_MARKS
-        self.obstacles: ObstacleMotion | None = None
+        self.driven: DrivenMotion | None = None
         self.unmet = np.zeros(0)
         self.colour_ptr = np.zeros(MOST_COLOURS + 1, np.int32)
         self.step = 0.0

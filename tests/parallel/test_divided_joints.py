@@ -151,6 +151,25 @@ def test_obstacles_that_are_driven_upon_bodies_have_the_bits_of_the_whole():
     assert velocities[0][0] > 4.0 and velocities[-1][1] > 2.0  # wall and paddle have met them
 
 
+def test_rigid_bodies_that_are_driven_upon_others_have_the_bits_of_the_whole(monkeypatch):
+    """All processes that hold a ram need the way that it is driven in its first step."""
+    scene = Scene(contacts="MANIFOLD")
+    scene.box((0, 0, -1), (9, 9, 1), kind="OBSTACLE")
+    for k in range(3):
+        ram = scene.box((k, 0, 0.2))
+        for point in ((k, 0, 0.2), (k, 0.1, 0.2), (k, 0, 0.3)):
+            SET_VELOCITY(ram, point, X, TIME_SERIES([0, 0, 0.009, 0, 0.01, 10, 1, 10]))
+        scene.box((k + 0.417, 0.02 * k, 0.2))
+    model = scene.model
+    whole, _ = course(model, 1, 12, make=quick)
+    scatter(monkeypatch)
+    assert [course(model, size, 12, balance=OFTEN, make=quick)[0] == whole for size in (2, 3)] == [True, True]
+    for _ in range(8):
+        model.advance(quick())
+    rams, blocks = ([model.states.velo(body)[3] for body in model.bodies.id[first : model.bodies.n : 2]] for first in (1, 2))
+    assert min(rams) > 9.0 and min(blocks) > 9.0  # they have met, and move on together
+
+
 def test_the_sweeps_may_go_backwards_and_end_by_the_merit():
     def make():
         chosen = solver(meritval=1e-8)

@@ -1,13 +1,13 @@
-!> Velocities at the end of a step of obstacles whose motion the user's constraints prescribe.
+!> Velocities at the end of a step of obstacles, and of rigid bodies without contacts, whose motion the user's constraints prescribe.
 !>
-!> Contacts do not act on obstacles, so these velocities are known before contacts are found.
-module obstacle_motion
+!> Contacts do not act on obstacles, so their velocities are known before contacts are found.
+module driven_motion
   use kinds, only: dp, i4, i8
   use body_state, only: constrained_bodies, open_constrained_bodies
   use drive_rows, only: motor_prescribes, motor_target
   use joint_rows, only: joint_target
-  use kind_numbers, only: obstacle => body_obstacle, torsional => constraint_torsional, axial => constraint_axial, &
-    along_direction => constraint_velodir, along_all => constraint_velodir3
+  use kind_numbers, only: obstacle => body_obstacle, rigid => body_rigid, axial => constraint_axial, &
+    torsional => constraint_torsional, along_direction => constraint_velodir, along_all => constraint_velodir3
   use row_family_base, only: prepared_row
   use row_operator, only: operator_of
   use table_registry, only: table_open
@@ -15,13 +15,14 @@ module obstacle_motion
   private
   public :: change_velocities
 
-  integer, parameter :: components = 6                 !< of an obstacle's velocity
+  integer, parameter :: components = 6                 !< of a body's velocity
   real(dp), parameter :: rounding = 1.0e-13_dp         !< relative to the velocities of a row: smaller changes are round-off
   real(dp), parameter :: dependent = 1.0e-5_dp         !< part of the square of a row that others do not hold: solvers hardly see it
   real(dp), parameter :: met = 1.0e-4_dp               !< relative to the velocities of a row: others meet it
+  integer(i4), parameter :: left_alone = -1            !< place of bodies that are not driven
 
-  !> Velocities that an obstacle's rows have prescribed so far.
-  type :: driven_obstacle
+  !> Velocities that a body's rows have prescribed so far.
+  type :: driven_body
     integer(i4) :: body
     logical :: contradictory = .false.                 !< solvers find velocities between those that rows prescribe
     integer :: held = 0                                !< independent components of these rows
@@ -29,34 +30,36 @@ module obstacle_motion
     real(dp) :: response(components,components)        !< A^-1 g
     real(dp) :: square(components)                     !< g A^-1 g
     real(dp) :: change(components) = 0
-  end type driven_obstacle
+  end type driven_body
 
 contains
 
-  !> Computes by what constraints change the velocities of obstacles in this step, with the least kinetic energy of the change.
+  !> Computes by what constraints change the velocities of obstacles, and of driven rigid bodies, in this step, with the least kinetic energy of
+  !> the change.
   !>
   !> Constraints that are no prescribed motions, such as springs and motors of limited effort, are left out, as are links to
-  !> other bodies, and obstacles whose constraints contradict one another.
+  !> other bodies, and bodies whose constraints contradict one another.
   !>
   !> Reads of bodies kind, centre, pointers, conf, velo (u*), velo_prev, inverse_inertia; all of constraints.
   !>
   !>   bodies, constraints, elements   handles (BodyTable.handles, ConstraintTable.handle, FiniteElements.handle)
   !>   users                        the user's constraints, which come first in the table
   !>   asked                        (3,0:nkind-1) by kinds of constraints, 1: components that are prescribed
+  !>   drives                       (0:nkind-1) 1: kinds that drive rigid bodies
   !>   step                         h [time], of dynamics
-  !>   body, change                 (0:count-1) out: obstacles that change their velocities, and by what; room for one per
+  !>   body, change                 (0:count-1) out: bodies that change their velocities, and by what; room for one per
   !>                                constraint
   !>   status                       `table_open` or `table_unknown`
-  subroutine change_velocities(bodies, constraints, elements, users, nkind, asked, step, room, body, change, count, status)
+  subroutine change_velocities(bodies, constraints, elements, users, nkind, asked, drives, step, room, body, change, count, status)
     integer(i8), intent(in) :: bodies(3), constraints, elements
     integer(i4), intent(in) :: users, nkind, room
-    integer(i4), intent(in) :: asked(3,0:nkind-1)
+    integer(i4), intent(in) :: asked(3,0:nkind-1), drives(0:nkind-1)
     real(dp), intent(in) :: step
     integer(i4), intent(inout) :: body(0:room-1)
     real(dp), intent(inout) :: change(6,0:room-1)
     integer(i4), intent(out) :: count, status
     type(constrained_bodies), target :: state
-    type(driven_obstacle), allocatable :: driven(:)
+    type(driven_body), allocatable :: driven(:)
     integer(i4), allocatable :: place(:)
     integer(i4) :: i, k, found
 
@@ -64,11 +67,14 @@ contains
     call open_constrained_bodies(bodies, elements, constraints, state, status)
     if (status /= table_open) return
     allocate(driven(room), place(0:state%n-1))
-    place = 0
+    place = left_alone
+    do i = 0, users - 1
+      if (is_driven(state, i, drives)) place(state%con%master(i)) = 0
+    end do
     found = 0
     do i = 0, users - 1
       k = state%con%master(i)
-      if (state%bodies%kind(k) /= obstacle .or. state%con%slave(i) >= 0) cycle
+      if (place(k) == left_alone .or. state%con%slave(i) >= 0) cycle
       if (place(k) == 0) then
         found = found + 1
         place(k) = found
@@ -84,12 +90,22 @@ contains
     end do
   end subroutine change_velocities
 
-  !> Lets an obstacle move as constraint i prescribes.
+  !> Whether constraint i, on one body, drives it: an obstacle by any constraint.
+  pure logical function is_driven(state, i, drives)
+    type(constrained_bodies), intent(in) :: state
+    integer(i4), intent(in) :: i, drives(0:)
+
+    associate (kind => state%bodies%kind(state%con%master(i)))
+      is_driven = state%con%slave(i) < 0 .and. (kind == obstacle .or. kind == rigid .and. drives(state%con%kind(i)) /= 0)
+    end associate
+  end function is_driven
+
+  !> Lets a body move as constraint i prescribes.
   subroutine drive(state, i, asked, step, driven)
     type(constrained_bodies), target, intent(in) :: state
     integer(i4), intent(in) :: i, asked(3)
     real(dp), intent(in) :: step
-    type(driven_obstacle), intent(inout) :: driven
+    type(driven_body), intent(inout) :: driven
     type(prepared_row) :: row
     real(dp) :: h(3,3,8), target(3)
     integer(i4) :: count, t(8)
@@ -128,7 +144,7 @@ contains
   !> disabled.
   pure subroutine hold(g, target, velocity, angular, linear, driven)
     real(dp), intent(in) :: g(components), target, velocity(components), angular(3,3), linear(3,3)
-    type(driven_obstacle), intent(inout) :: driven
+    type(driven_body), intent(inout) :: driven
     real(dp) :: response(components), rest(components), part, whole, lack, terms
     integer :: k
 
@@ -155,4 +171,4 @@ contains
     if (abs(lack) <= rounding*terms) return
     driven%change = driven%change + lack/part*response
   end subroutine hold
-end module obstacle_motion
+end module driven_motion
