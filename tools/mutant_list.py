@@ -279,6 +279,6 @@ MUTANTS = [
     *_of(
         "fortran/bodies/rigid.f90", (SHARES, SCENES),
         ("loops: gyroscopic moments turn round", "      m1 = m1 - (w2*j3 - w3*j2)\n", "      m1 = m1 + (w2*j3 - w3*j2)\n"),
-        ("loops: work with the velocity of the start", "(velo_prev(1,l) + w1)*(force(1,l) + reaction(1,l))", "2*velo_prev(1,l)*(force(1,l) + reaction(1,l))"),
+        ("loops: work with the velocity of the start", "(velo_prev(2,l) + w2)*(force(2,l) + reaction(2,l))", "2*velo_prev(2,l)*(force(2,l) + reaction(2,l))"),
     ),
 ]  # fmt: skip
