@@ -2,11 +2,11 @@
 module point_places
   use kinds, only: dp, i4
   use body_state, only: bodies_and_triples
-  use velocity_operator, only: pseudo_rigid_kind
-  use matrix3, only: multiply, multiply_transposed, inverse
+  use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
+  use matrix3, only: cross, multiply, multiply_transposed, inverse
   implicit none
   private
-  public :: spatial_point, referential_point, turned
+  public :: spatial_point, referential_point, turned, whirled
 
 contains
 
@@ -54,4 +54,19 @@ contains
     end if
     point = state%bodies%centre(:,b) + point
   end function referential_point
+
+  !> Acceleration w x (w x r) of a referential point of body b by its rotation, which bends the way of the point; that of points of deformable
+  !> bodies is straight within half a step.
+  pure function whirled(state, b, point)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b
+    real(dp), intent(in) :: point(3)
+    real(dp) :: whirled(3)
+
+    whirled = 0.0_dp
+    if (state%bodies%kind(b) /= rigid_kind .and. state%bodies%kind(b) /= obstacle_kind) return
+    associate (rate => state%triples%velo(:,state%bodies%velo_ptr(b)))   ! referential
+      whirled = turned(state, b, cross(rate, cross(rate, point - state%bodies%centre(:,b))))
+    end associate
+  end function whirled
 end module point_places

@@ -13,7 +13,7 @@ module user_constraints
   use velocity_operator, only: finite_element_kind
   use element_frames, only: rotation_at
   use matrix3, only: cross
-  use point_places, only: spatial_point, referential_point, turned
+  use point_places, only: spatial_point, referential_point, turned, whirled
   use local_frame, only: frame_of_normal
   use wheels, only: mesh_wheels
   implicit none
@@ -27,9 +27,9 @@ contains
   !> Refreshes the first `users` rows of the constraint table.
   !>
   !> Reads kind, master, slave, slave_point (of a link without slave a fixed spatial point), length and series_rows of constraints, the
-  !> number of series and their values at the end of the step, kind, centre, conf_ptr and conf of bodies.  Writes point and other_point
+  !> number of series and their values at the end of the step, kind, centre, conf_ptr, conf, velo_ptr and velo of bodies.  Writes point and other_point
   !> (finite_element_points writes those on finite element bodies before), base (FIXPNT: identity; VELODIR3: not changed; others: built
-  !> on the direction), gap (current length minus reference length of links and springs, else 0), value (prescribed velocities that follow
+  !> on the direction), gap (current length minus reference length of links and springs, else 0), bend, value (prescribed velocities that follow
   !> a series) and master_point of fixed directions between two bodies.
   !>
   !>   handles              BodyTable.handles
@@ -58,6 +58,7 @@ contains
     do i = 0, users - 1
       call update_points(state, i)
       call update_frame(state, i, users, direction(:,i), update(i))
+      call update_bend(state, i)
       do j = 1, 3
         if (state%con%series_rows(j,i) >= 0) state%con%value(j,i) = known%result(state%con%series_rows(j,i))
       end do
@@ -89,6 +90,7 @@ contains
       call copy(1, rows%travel(i:i), other%travel(i:i))
       call copy(3, rows%value(:,i), other%value(:,i))
       call copy(12, rows%levers(:,:,:,i), other%levers(:,:,:,i))
+      call copy(3, rows%bend(:,i), other%bend(:,i))
     end do
 
   contains
@@ -190,6 +192,26 @@ contains
       n = n/norm2(n)
     end function convected
   end subroutine update_frame
+
+  !> The acceleration of the points of row i by the rotation of their bodies, master less slave.  Joints that prescribe U = -V need none: the
+  !> bends of both halves of a step cancel.
+  subroutine update_bend(state, i)
+    type(constrained_bodies), intent(in) :: state
+    integer(i4), intent(in) :: i
+    class(row_family), pointer :: family
+    real(dp) :: point(3)
+
+    family => family_of(state%con%kind(i))
+    if (family%angular .or. (family%joint .and. family%frame /= frame_between_points)) return
+    associate (m => state%con%master(i), s => state%con%slave(i), bend => state%con%bend(:,i))
+      bend = whirled(state%bodies_and_triples, m, state%con%master_point(:,i))
+      if (s < 0) return
+      if (state%bodies%kind(s) == finite_element_kind) return
+      point = state%con%slave_point(:,i)
+      if (family%carried) point = referential_point(state%bodies_and_triples, s, state%con%point(:,i))
+      bend = bend - whirled(state%bodies_and_triples, s, point)
+    end associate
+  end subroutine update_bend
 
   !> Computes the base of row i, which the slave or space carries, and its coordinate: along n, or about n with turns counted.
   subroutine follow_joint(state, i, apart, angular)

@@ -6,7 +6,8 @@
 !>
 !> with c and k of spring and damper, which take the mean coordinate and rate of the step; the friction f; the largest effort m of the motor and
 !> its rate u; sgn(0) = [-1, 1]; and the normal cone N of the rates lower <= U <= upper that limits allow.  The right-hand side grows with U, so
-!> U = b + W_NN R has one solution, which needs no iteration.
+!> U = b + W_NN R has one solution, which needs no iteration.  Where the rotation of bodies bends the ways of points (column `bend`), U is taken along
+!> the directions of mid-step, and the rate at the end of the step is U + h/2 a_N: rates that friction, motors and limits hold are those.
 module drive_rows
   use kinds, only: dp, i4
   use kind_numbers, only: frame_between_points, motor_rate, motor_coordinate, motor_effort, motor_called
@@ -14,6 +15,7 @@ module drive_rows
   use row_block, only: law_size, l_length, row_options
   use row_family_base, only: row_family, prepared_row, row_error, carry, normal_line, joint_length
   use row_norms, only: inverse_nn
+  use matrix3, only: multiply_transposed
   use state_tables, only: constraint_table
   implicit none
   private
@@ -21,6 +23,7 @@ module drive_rows
 
   !> Law data, in the units of the row; `l_length`: size of prescribed coordinates.
   integer, parameter :: l_constant = 1, l_slope = 2, l_friction = 3, l_effort = 5, l_target = 6, l_lower = 7, l_upper = 8
+  integer, parameter :: b_rest = 1   !< block data: velocity of rest, which friction holds
   real(dp), parameter :: endless = 0.5_dp*huge(1.0_dp)   !< efforts and rates from here on count as infinite
 
   type, extends(row_family) :: drive_family
@@ -36,7 +39,7 @@ contains
   pure subroutine prepare_drive(self, row)
     class(drive_family), intent(in) :: self
     type(prepared_row), intent(inout) :: row
-    real(dp) :: arm, rate, effort, friction, stiffness, damping, rest, restitution, reach, mean, start, span, across, touch
+    real(dp) :: arm, rate, effort, friction, stiffness, damping, rest, restitution, reach, mean, start, span, bend(3), touch
 
     associate (con => row%constraints, i => row%constraint)
       arm = 1.0_dp
@@ -54,6 +57,7 @@ contains
       row%law(l_constant) = (stiffness*(con%gap(i) - rest - reach*rate) + (1.0_dp - mean)*damping*rate)/arm
       row%law(l_slope) = (reach*stiffness + mean*damping)/arm**2
       row%law(l_friction) = friction/arm
+      row%block(b_rest) = -bend_along(row)
       select case (mod(con%motor(i), motor_called))
       case (motor_rate, motor_coordinate)
         row%law(l_effort) = effort/arm
@@ -64,12 +68,12 @@ contains
       row%law(l_lower) = -huge(1.0_dp)
       row%law(l_upper) = huge(1.0_dp)
       if (row%dynamic /= 0) then
-        call start_of_step(self, row, rate, start, span, across)
+        call start_of_step(self, row, rate, start, span, bend)
         touch = row%epsilon/arm
         if (con%gap(i) <= con%limits(1,i) + touch) &
-          row%law(l_lower) = arm*velocity_for(rate_at_limit(start, restitution, span), 0.5_dp*row%step, span, across)
+          row%law(l_lower) = arm*velocity_for(rate_at_limit(start, restitution, span), 0.5_dp*row%step, span, row%v(1:2), bend)
         if (con%gap(i) >= con%limits(2,i) - touch) &
-          row%law(l_upper) = arm*velocity_for(-rate_at_limit(-start, restitution, span), 0.5_dp*row%step, span, across)
+          row%law(l_upper) = arm*velocity_for(-rate_at_limit(-start, restitution, span), 0.5_dp*row%step, span, row%v(1:2), bend)
       end if
       row%law(l_length) = merge(0.5_dp, 1.0_dp, row%dynamic /= 0)*row%step*size_of(row%law, row%w(3,3))
       if (row%dynamic == 0) then   ! a step goes any way, but not past a limit; one that is far counts for no round-off
@@ -96,7 +100,7 @@ contains
 
     associate (con => row%constraints, i => row%constraint)
       if (mod(con%motor(i), motor_called) == motor_rate) then
-        target = con%value(1,i)
+        target = con%value(1,i) - bend_along(row)
       else if (row%dynamic /= 0) then
         target = (con%value(1,i) - con%gap(i))/row%step + 0.5_dp*con%value(2,i)
       else
@@ -105,25 +109,35 @@ contains
     end associate
   end function motor_target
 
-  !> Computes the rate of the coordinate at the start of the step; of a span also its length at mid-step (0: no span) and the squared speed
-  !> across it.  With x the span at mid-step a velocity V has the rate V.(x - h/2 V)/|x - h/2 V| at the start.
-  pure subroutine start_of_step(self, row, rate, start, span, across)
+  !> Velocity that the rotation of bodies adds along the row within half a step.
+  pure real(dp) function bend_along(row)
+    type(prepared_row), intent(in) :: row
+
+    bend_along = 0.0_dp
+    if (row%dynamic /= 0) &
+      bend_along = 0.5_dp*row%step*dot_product(row%constraints%base(:,3,row%constraint), row%constraints%bend(:,row%constraint))
+  end function bend_along
+
+  !> Computes the rate of the coordinate at the start of the step; of a span also its length at mid-step (0: no span).  With x the span at
+  !> mid-step and the acceleration a by which bodies that turn bend the ways of its points, it is y = x - h/2 V + h^2/8 a at the start and
+  !> has the rate (V - h/2 a).y/|y|; `bend` is h/2 a.
+  pure subroutine start_of_step(self, row, rate, start, span, bend)
     class(drive_family), intent(in) :: self
     type(prepared_row), intent(in) :: row
     real(dp), intent(in) :: rate
-    real(dp), intent(out) :: start, span, across
-    real(dp) :: bend, before
+    real(dp), intent(out) :: start, span, bend(3)
+    real(dp) :: before(3)
 
     associate (con => row%constraints, i => row%constraint, v => row%v)
-      start = rate
+      bend = [0.0_dp, 0.0_dp, bend_along(row)]
+      start = rate - bend(3)
       span = 0.0_dp
-      across = 0.0_dp
       if (self%frame /= frame_between_points .or. row%dynamic == 0 .or. .not. con%gap(i) > 0.0_dp) return
       span = con%gap(i)
-      bend = 0.5_dp*row%step*dot_product(v, v)
-      before = sqrt(max(span**2 - row%step*(span*v(3) - 0.5_dp*bend), tiny(1.0_dp)))
-      start = (span*v(3) - bend)/before
-      across = v(1)**2 + v(2)**2
+      bend = 0.5_dp*row%step*multiply_transposed(con%base(:,:,i), con%bend(:,i))
+      before = -0.5_dp*row%step*(v - 0.5_dp*bend)
+      before(3) = span + before(3)
+      start = dot_product(v - bend, before)/max(norm2(before), tiny(1.0_dp))
     end associate
   end subroutine start_of_step
 
@@ -141,20 +155,23 @@ contains
 
   !> Returns the velocity along the row with which the coordinate has a rate after half a step of `time`.
   !>
-  !> A span of length q, with the velocity u along it and w across, has the rate (u (q + t u) + t w^2)/|(q + t u, t w)| then.  A limit holds this
-  !> rate, which conserves the energy of a body that swings on a rope; and of one that rebounds along it, whose rate is u all the time.
-  pure real(dp) function velocity_for(rate, time, span, across) result(u)
-    real(dp), intent(in) :: rate, time, span, across
+  !> A span of length q, with the velocity u along it and w across, has the rate (u (q + t u) + t w^2)/|(q + t u, t w)| then, if its points go
+  !> straight; rotation adds `bend` to their velocities until then, and half of it to the mean ones.  A limit holds this rate, which conserves
+  !> the energy of a body that swings on a rope; and of one that rebounds along it, whose rate is u all the time.
+  pure real(dp) function velocity_for(rate, time, span, across, bend) result(u)
+    real(dp), intent(in) :: rate, time, span, across(2), bend(3)
     integer, parameter :: newton_steps = 5
-    real(dp) :: along, length
+    real(dp) :: along, apart(2), end_rate, length
     integer :: k
 
-    u = rate
-    if (.not. span > 0.0_dp .or. .not. across > 0.0_dp) return
+    u = rate - bend(3)
+    if (.not. span > 0.0_dp .or. .not. (any(abs(across) > 0.0_dp) .or. any(abs(bend) > 0.0_dp))) return
+    apart = time*(across + 0.5_dp*bend(1:2))
     do k = 1, newton_steps
-      along = span + time*u
-      length = sqrt(along**2 + time**2*across)
-      u = u - (u*along + time*across - rate*length)/max(span + 2.0_dp*time*u - rate*time*along/length, 0.1_dp*span)
+      along = span + time*(u + 0.5_dp*bend(3))
+      length = sqrt(along**2 + dot_product(apart, apart))
+      end_rate = (u + bend(3))*along + dot_product(across + bend(1:2), apart)
+      u = u - (end_rate - rate*length)/max(along + time*(u + bend(3)) - rate*time*along/length, 0.1_dp*span)
       u = max(u, min(rate, 0.0_dp) - 0.5_dp*span/time)   ! there is none for a body that turns by more than a radian in the step
     end do
   end function velocity_for
@@ -177,13 +194,13 @@ contains
     real(dp) :: normal, u
     logical :: held
 
-    call solution(w(3,3), law, b(3), u, normal, held)
+    call solution(w(3,3), law, block(b_rest), b(3), u, normal, held)
     status = carry(normal, r)
   end function solve_drive
 
   !> Solves U = b + w R; `held`: U is a rate at which the law is set-valued; else R = -(c' + k U) there.
-  pure subroutine solution(w, law, b, u, r, held)
-    real(dp), intent(in) :: w, law(law_size), b
+  pure subroutine solution(w, law, rest, b, u, r, held)
+    real(dp), intent(in) :: w, law(law_size), rest, b
     real(dp), intent(out) :: u, r
     logical, intent(out) :: held
     real(dp) :: rate(2), jump(2), force, before, after, asked
@@ -193,14 +210,14 @@ contains
     if (law(l_effort) >= endless) then
       u = law(l_target)
     else
-      ! the rates at which the law jumps, in order: zero, and the rate of the motor
-      rate = [0.0_dp, law(l_target)]
+      ! the velocities at which the law jumps, in order: that of rest, and that of the motor
+      rate = [rest, law(l_target)]
       jump = [law(l_friction), law(l_effort)]
       if (rate(2) < rate(1)) then
         rate = rate([2, 1])
         jump = jump([2, 1])
       end if
-      force = jump(1) + jump(2) - law(l_constant)      ! R at U = 0, below the first place
+      force = jump(1) + jump(2) - law(l_constant)      ! R at U = 0 of the line below the first place
       held = .false.
       do k = 1, 2
         asked = rate(k)*(1.0_dp/w + law(l_slope))
@@ -233,7 +250,7 @@ contains
     real(dp) :: right, r
     logical :: held
 
-    call solution(w(3,3), law, u(3) - w(3,3)*reaction(3), right, r, held)
+    call solution(w(3,3), law, block(b_rest), u(3) - w(3,3)*reaction(3), right, r, held)
     measure_drive = row_error(member=inverse_nn(w)*(u(3) - right)**2, residual=abs(u(3) - right))
   end function measure_drive
 
@@ -244,7 +261,7 @@ contains
     real(dp) :: right, force
     logical :: held
 
-    call solution(w(3,3), law, u(3) - w(3,3)*r(3), right, force, held)
+    call solution(w(3,3), law, block(b_rest), u(3) - w(3,3)*r(3), right, force, held)
     if (held) then
       call normal_line(1.0_dp, 0.0_dp, right - u(3), r, x, y, rhs)
     else

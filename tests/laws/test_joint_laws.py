@@ -47,6 +47,16 @@ def near(found, expected, tolerance=1e-12):
     np.testing.assert_allclose(found, expected, atol=tolerance * max(1.0, np.abs(expected).max()))
 
 
+def bend(system, row) -> np.ndarray:
+    """Acceleration w x (w x r) of the points of a row between rigid bodies, master less slave: their velocities turn in the second half of a step."""
+    table, found = system.constraints, np.zeros(3)
+    for k, point, sign in ((table.master[row], table.point[:, row], 1), (table.slave[row], table.other_point[:, row], -1)):
+        body = system.bodies[k]
+        spin = body.conf @ body.free[:3]
+        found += sign * np.cross(spin, np.cross(spin, point - body.place))
+    return found
+
+
 @given(seed=SEEDS, one=KINDS, two=KINDS)
 @examples(12)
 def test_points_follow_their_bodies_and_links_point_from_slave_to_master(seed, one, two):
@@ -155,6 +165,6 @@ def test_links_have_their_length_at_the_end_of_the_step(name, seed):
     for row in range(2):
         table = system.constraints
         between = table.point[:, row] - table.other_point[:, row]
-        after = between + 0.5 * system.step * table.base[..., row] @ table.U[:, row]
+        after = between + 0.5 * system.step * table.base[..., row] @ table.U[:, row] + 0.125 * system.step**2 * bend(system, row)
         assert np.linalg.norm(after) == pytest.approx(table.length[row], abs=1e-8)
         np.testing.assert_array_equal(table.R[:2, row], 0.0)
