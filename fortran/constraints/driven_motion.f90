@@ -5,7 +5,7 @@ module driven_motion
   use kinds, only: dp, i4, i8
   use body_state, only: constrained_bodies, open_constrained_bodies
   use drive_rows, only: motor_prescribes, motor_target
-  use joint_rows, only: joint_target
+  use joint_rows, only: joint_target, prescribed_target
   use kind_numbers, only: obstacle => body_obstacle, rigid => body_rigid, axial => constraint_axial, &
     torsional => constraint_torsional, along_direction => constraint_velodir, along_all => constraint_velodir3
   use row_family_base, only: prepared_row
@@ -123,9 +123,9 @@ contains
       target = 0.0_dp
       select case (state%con%kind(i))
       case (along_direction)
-        target(3) = state%con%value(1,i)
+        target = prescribed_target(row, [0.0_dp, 0.0_dp, state%con%value(1,i)])
       case (along_all)
-        target = state%con%value(:,i)
+        target = prescribed_target(row, state%con%value(:,i))
       case (axial, torsional)
         acts = [.false., .false., motor_prescribes(state%con, i)]
         if (acts(3)) target(3) = motor_target(row)

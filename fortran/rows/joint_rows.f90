@@ -8,10 +8,11 @@ module joint_rows
   use row_block, only: law_size, l_length, row_options
   use row_family_base, only: row_family, prepared_row, row_error, identity, carry, normal_line, joint_length
   use state_tables, only: constraint_table
+  use matrix3, only: multiply_transposed
   use row_norms, only: weighted, inverse_nn
   implicit none
   private
-  public :: point_family, direction_family, joint_target, added_target, change_added_target
+  public :: point_family, direction_family, joint_target, prescribed_target, added_target, change_added_target
 
   real(dp), parameter :: damping = 0.125_dp         !< halves what U = -V reverses, in every step
   integer, parameter :: l_target = 1                !< law data: prescribed velocity (3); `l_length`: way_to_target if the user gives it
@@ -94,12 +95,23 @@ contains
     end select
   end subroutine change_added_target
 
+  !> Velocity along the directions of mid-step that makes a point's velocity that of the user at the end of the step, until which the rotation of its body bends it.
+  pure function prescribed_target(row, value) result(target)
+    type(prepared_row), intent(in) :: row
+    real(dp), intent(in) :: value(3)
+    real(dp) :: target(3)
+
+    target = value
+    if (row%dynamic /= 0) target = value - 0.5_dp*row%step* &
+      multiply_transposed(row%constraints%base(:,:,row%constraint), row%constraints%bend(:,row%constraint))
+  end function prescribed_target
+
   pure subroutine prepare_point(self, row)
     class(point_family), intent(in) :: self
     type(prepared_row), intent(inout) :: row
 
     if (self%prescribed) then
-      row%law(l_target:l_target+2) = row%constraints%value(:,row%constraint)
+      row%law(l_target:l_target+2) = prescribed_target(row, row%constraints%value(:,row%constraint))
       row%law(l_length) = way_to_target(row)
     else
       row%law(l_target:l_target+2) = joint_target(row)
@@ -155,8 +167,11 @@ contains
     class(direction_family), intent(in) :: self
     type(prepared_row), intent(inout) :: row
 
+    real(dp) :: target(3)
+
     if (self%prescribed) then
-      row%law(l_target+2) = row%constraints%value(1,row%constraint)
+      target = prescribed_target(row, [0.0_dp, 0.0_dp, row%constraints%value(1,row%constraint)])
+      row%law(l_target+2) = target(3)
       row%law(l_length) = way_to_target(row)
     else
       row%law(l_target:l_target+2) = joint_target(row)

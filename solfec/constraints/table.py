@@ -74,7 +74,7 @@ class ConstraintTable(Table):
         "rounding": ((3, 2), "f8", 0.0),  # of a contact: radii of curvature K_11, K_22, K_12 of master and slave along the tangents, 0: polyhedron
         "carriers": ((2,), "f8", 0.0),  # parts that the angular velocities of master and slave have in that of the contact's normal
         "gap": ((), "f8", 0.0),
-        "bend": ((3,), "f8", 0.0),  # of links, ropes and axes: acceleration of points by the rotation of rigid bodies, master minus slave, spatial
+        "bend": ((3,), "f8", 0.0),  # of links, ropes, axes and prescribed motions: acceleration of points by the rotation of rigid bodies, master minus slave, spatial
         "area": ((), "f8", 0.0),
         "surface": ((2,), "i4", 0),  # surface identifiers: slave, master
         "material": ((), "i4", 0),  # row of the surface-material table

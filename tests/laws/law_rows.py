@@ -50,6 +50,9 @@ class Body:
         return self.place + self.conf @ (np.asarray(point, float) - self.centre)
 
 
+PRESCRIBED = (ConstraintKind.VELODIR, ConstraintKind.VELODIR3)
+
+
 @dataclass
 class Row:
     """One constraint."""
@@ -223,6 +226,14 @@ class System:
             return None if row.gap > 0.0 else row.restitution * min(v[2], 0.0)
         return max(row.gap, 0.0) / self.step
 
+    def bend(self, row: Row) -> np.ndarray:
+        """Velocity, local, that the rotation of its master adds to that of a row's point until the end of the step."""
+        body = self.bodies[row.master]
+        if body.kind == BodyKind.PSEUDO_RIGID or not self.dynamic:
+            return np.zeros(3)
+        spin = body.conf @ body.free[:3]
+        return 0.5 * self.step * row.base.T @ np.cross(spin, np.cross(spin, body.spatial(row.points[0]) - body.place))
+
     def law_violation(self, R, U) -> float:
         """The largest violation of any row's law, over the scales of forces and velocities of the problem."""
         b, v = self.velocities()
@@ -238,7 +249,7 @@ class System:
                 else:
                     found = max(found, worst(row.mu, row.cohesion, shift, R[i], U[i], force, velocity))
                 continue
-            unmet = U[i] - wanted(row, v[i], self.dynamic)
+            unmet = U[i] - wanted(row, v[i], self.dynamic) + (self.bend(row) if row.kind in PRESCRIBED else 0.0)
             if row.kind in (ConstraintKind.FIXDIR, ConstraintKind.VELODIR):
                 found = max(found, abs(unmet[2]) / velocity, np.abs(R[i][:2]).max() / force)
             else:

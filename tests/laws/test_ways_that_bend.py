@@ -1,8 +1,9 @@
-"""Links, ropes and axes at points of bodies that spin, against conservation laws."""
+"""Links, ropes, axes and prescribed motions at points of bodies that spin, against conservation laws."""
 
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ SETTINGS = [("CLASSIC", "OFF"), ("MANIFOLD", "ON")]
 each_setting = pytest.mark.parametrize(("contacts", "correction"), SETTINGS, ids=["CLASSIC", "MANIFOLD"])
 each_solver = pytest.mark.parametrize("solver", SOLVERS)
 STEP, RATE = 1e-3, 20.0
+EVERYWHERE = (1, 0, 0, 0, 1, 0, 0, 0, 1)
 
 
 def model(contacts, correction):
@@ -90,3 +92,27 @@ def test_a_motor_moves_a_bead_along_an_arm_at_its_rate(contacts, correction, sol
     assert guide.travel == pytest.approx(0.05 - 0.5 * 0.1 * STEP, abs=5e-5)  # it starts from rest
     radius = 0.2 + guide.travel
     assert shaft.turning == pytest.approx(RATE * (own + bead.mass * 0.2**2) / (own + bead.mass * radius**2), rel=2e-4)
+
+
+@each_setting
+@each_solver
+@pytest.mark.parametrize("prescribed", ["SET_VELOCITY", "SET_VELOCITY3", "SET_DISPLACEMENT3"])
+def test_a_bar_that_whirls_about_a_prescribed_point_keeps_its_energy(prescribed, contacts, correction, solver):
+    """Seen from the point, which moves at a constant velocity: before, the bar lost 3.6 % of it in five radians."""
+    solfec, bulk = model(contacts, correction)
+    speed, rate = 0.3, 10.0
+    bar = block(solfec, bulk, (0.5, 0, 0), (1, 0.05, 0.05), (speed, 0.5 * rate, 0), (0, 0, rate))
+    end = (0, 0, 0)
+    if prescribed == "SET_VELOCITY":
+        for direction, value in [((1, 0, 0), speed), ((0, 1, 0), 0.0), ((0, 0, 1), 0.0)]:
+            s.SET_VELOCITY(bar, end, direction, value)
+    elif prescribed == "SET_VELOCITY3":
+        s.SET_VELOCITY3(bar, end, EVERYWHERE, (speed, 0.0, 0.0))
+    else:
+        still = s.TIME_SERIES([0, 0, 1, 0])
+        s.SET_DISPLACEMENT3(bar, end, EVERYWHERE, (s.TIME_SERIES([0, 0, 1, speed]), still, still))
+    s.RUN(solfec, SOLVERS[solver](), 0.5)
+    assert bar.velo[2] == pytest.approx(rate, rel=5e-5)
+    turned = rate * 0.5
+    assert s.DISPLACEMENT(bar, (1, 0, 0)) == pytest.approx((speed * 0.5 + math.cos(turned) - 1, math.sin(turned), 0), abs=2e-4)
+    assert s.DISPLACEMENT(bar, end) == pytest.approx((speed * 0.5, 0, 0), abs=5e-6)
