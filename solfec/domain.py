@@ -222,7 +222,9 @@ class Domain:
         if (self.joint_correction or self.loops.moved) and elsewhere.matters(self.constraints.user_count > 0):
             if self.joint_correction:
                 self.uncorrected.note(self.constraints, self.bodies)
-            corrected = joint_correction.correct(self.constraints, self.bodies, self.gaps, self.time, self.epsilon, elsewhere)
+            corrected = joint_correction.correct(
+                self.constraints, self.bodies, self.gaps, self.time, self.epsilon, self.loops.redundant, elsewhere
+            )
             if self.joint_correction and not corrected:
                 raise SolfecError("SOLFEC.joint_correction: no displacement of the bodies closes the gaps of joints")
 

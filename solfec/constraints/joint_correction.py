@@ -39,6 +39,7 @@ for _kind in ConstraintKind:
     HOLDS[[2] if _kind in DRIVES else [0, 1] if _kind.family.masked else list(_kind.components), _kind] = 1
 CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinates
 REDUNDANT = 1e-12, 1e-9, 1e-6  # added to the diagonal, so that redundant joints share the displacement; more if there are no factors
+LOOPED = REDUNDANT[1:]  # for redundant joints in loops: motions that they hold by a turn of some ten-thousandths only, as where they are apart, are not made
 
 _list_gaps = _kernels.joint_closing.list_gaps
 _close_gaps = _kernels.joint_closing.close_gaps
@@ -109,7 +110,13 @@ def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.n
 
 
 def correct(
-    constraints: ConstraintTable, bodies: BodyTable, room: JointGapTable, time: float, epsilon: float, elsewhere: Elsewhere = NOWHERE
+    constraints: ConstraintTable,
+    bodies: BodyTable,
+    room: JointGapTable,
+    time: float,
+    epsilon: float,
+    redundant: bool,
+    elsewhere: Elsewhere = NOWHERE,
 ) -> bool:
     """Close the gaps of the user's joints at the end of a step; return whether a displacement of the bodies does.
 
@@ -123,13 +130,16 @@ def correct(
         End of the step.
     epsilon : float
         Geometric epsilon [length]; gaps below `CLOSED` of it, round-off of coordinates, are not corrected.
+    redundant : bool
+        Whether joints in loops are redundant.
     elsewhere : Elsewhere
         Gaps of joints that other processes hold.
     """
     with user.present(constraints, bodies, time):
         gaps, count, largest = elsewhere.all_gaps(*_gaps(constraints, bodies, room))
         if largest > CLOSED * epsilon:
-            moved = _displacement(gaps, count, elsewhere.inverse_inertia(bodies), elsewhere.body_count(bodies))
+            inverse, shares = elsewhere.inverse_inertia(bodies), LOOPED if redundant else REDUNDANT
+            moved = _displacement(gaps, count, inverse, elsewhere.body_count(bodies), shares)
             if moved is None:
                 return False
             moved = elsewhere.here(moved)
@@ -184,10 +194,10 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable, gaps: JointGapTable) 
     return gaps, count, largest
 
 
-def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray, bodies: int) -> np.ndarray | None:
+def _displacement(gaps: JointGapTable, count: int, inverse: np.ndarray, bodies: int, shares: tuple[float, ...]) -> np.ndarray | None:
     """Return the displacement that closes gaps and is smallest in the metric of masses; None: there is none.
 
     Its columns are the triples, whose inverse inertia (3, 3, triples) is `inverse`, and two of the rigid motion of each body (fortran/constraints/rigid_shares.f90).
     """
     moved = np.zeros((3, inverse.shape[2] + 2 * bodies), order="F")
-    return moved if solved(lambda share: _close_gaps(gaps.handle, count, inverse, share, moved)) else None
+    return moved if solved(lambda share: _close_gaps(gaps.handle, count, inverse, share, moved), shares) else None

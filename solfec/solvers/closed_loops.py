@@ -16,7 +16,7 @@ from .. import _kernels
 from ..bodies.finite_elements import within_step
 from ..constraints import user
 from ..constraints.elsewhere import NOWHERE, Elsewhere
-from ..constraints.joint_correction import HOLDS, solved
+from ..constraints.joint_correction import HOLDS, LOOPED, solved
 from ..kinds import BodyKind
 from ..tables import opened, ranges, unique
 from .joint_shares import rows_in_loops
@@ -24,7 +24,6 @@ from .joint_shares import rows_in_loops
 FITTING = 1e-12  # misfit of redundant joints that is round-off
 CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinates
 MOST_MOVES = 3  # each leaves the square of a gap
-REDUNDANT = 1e-9, 1e-6  # added to the diagonal: motions that joints hold by a turn of some ten-thousandths only are not made
 MISFITS = 1e-6  # squares of misfits that are looked for
 OTHER_THAN_PLACES = "gap", "travel", "value"  # columns that are those of the bodies' own places
 
@@ -121,7 +120,7 @@ class ClosedLoops:
 def _motion(gaps, count: int, triples: int) -> np.ndarray | None:
     """Return the scaled motion (3, triples) that closes gaps; None: there is none."""
     motion = np.zeros((3, triples), order="F")
-    return motion if solved(lambda share: _loop_motion(gaps.handle, count, share, motion), REDUNDANT) else None
+    return motion if solved(lambda share: _loop_motion(gaps.handle, count, share, motion), LOOPED) else None
 
 
 def _open(gaps, count: int, epsilon: float) -> bool:
