@@ -85,7 +85,7 @@ MUTANTS = [
     ),
     *_of(
         "fortran/rows/joint_rows.f90", (JOINTS, SYSTEMS, MEASURES, SCENES),
-        ("fixed points do not move back", "/= start_impact) target = -row%v\n", "/= start_impact) target = row%v\n"),
+        ("fixed points do not move back", "target = -row%v + added_target(", "target = row%v + added_target("),
         ("fixed directions do not move back", "row%law(l_target:l_target+1) = 0.0_dp ", "row%law(l_target:l_target+2) = 0.0_dp "),
         ("the prescribed velocity is another's", "row%constraints%value(1,row%constraint)", "row%constraints%value(2,row%constraint)"),
         ("fixed points pushed the wrong way", "    found = -b\n", "    found = b\n"),

@@ -8,7 +8,7 @@ module joint_terms
   use gap_factors, only: sides
   use gap_motion, only: list_gap, motion_of_gaps
   use joint_rows, only: added_target, change_added_target
-  use kind_numbers, only: met => joint_start_met
+  use kind_numbers, only: impact => joint_start_impact, met => joint_start_met
   use row_operator, only: operator_of
   use state_tables, only: constraint_table, joint_gap_table, open_table
   use table_registry, only: table_open
@@ -45,7 +45,7 @@ contains
     do k = 0, n - 1
       i = rows(k)
       v = 0.0_dp
-      if (state%con%start(i) == met) v = velocity_before(state, i)
+      if (any(state%con%start(i) == [met, impact])) v = velocity_before(state, i)
       call list_gap(state, i, asked(:,state%con%kind(i)), -added_target(state%con, i, v), found, count)
     end do
   end subroutine list_terms

@@ -38,7 +38,7 @@ contains
 
   !> Velocity prescribed by a joint, U = -V in dynamics.
   !>
-  !> The first step of a joint whose points move (JointStart IMPACT) stops them, U = 0.  A relative velocity e = `value` that an impact of
+  !> The first step of a joint whose points move (JointStart IMPACT) stops them, U = 0, as far as others in its loops let it (joint_terms).  A relative velocity e = `value` that an impact of
   !> bodies has left is removed in two steps: U = -V + e/2 makes it -e/2 (STRUCK), U = -V + e makes that zero (HALVED).  The two steps
   !> together do not displace the points.
   !>
@@ -51,12 +51,7 @@ contains
     real(dp) :: target(3)
 
     target = 0.0_dp
-    associate (start => row%constraints%start(row%constraint))
-      if (row%dynamic /= 0) then
-        if (start /= start_impact) target = -row%v
-        target = target + added_target(row%constraints, row%constraint, row%v)
-      end if
-    end associate
+    if (row%dynamic /= 0) target = -row%v + added_target(row%constraints, row%constraint, row%v)
   end function joint_target
 
   !> Term that constraint i adds to U = -V.
@@ -67,6 +62,8 @@ contains
     real(dp) :: term(3)
 
     select case (con%start(i))
+    case (start_impact)
+      term = v + con%value(:,i)
     case (start_met)
       term = 0.0_dp
       if (con%joint(i) /= 0) term = damping*(v + con%U(:,i) - con%reversing(:,i))
@@ -88,6 +85,8 @@ contains
     select case (con%start(i))
     case (start_met)
       if (con%joint(i) /= 0) con%reversing(c,i) = con%reversing(c,i) - change/damping
+    case (start_impact)
+      con%value(c,i) = con%value(c,i) + change
     case (start_struck)
       con%value(c,i) = con%value(c,i) + 2.0_dp*change
     case (start_halved)

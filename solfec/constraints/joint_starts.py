@@ -93,7 +93,7 @@ def _stop_links_beside(constraints: ConstraintTable, bodies: BodyTable, elsewher
 def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, corrected_later: bool, elsewhere: Elsewhere = NOWHERE) -> None:
     """After the step, mark joints as met, and set the lengths of stopped links to the present ones, unless `joint_correction` restores them."""
     start = constraints.start[: constraints.user_count]
-    links, corrected = (start == IMPACT).nonzero()[0], (start > IMPACT).nonzero()[0]
+    links, corrected = (start == IMPACT).nonzero()[0], (start >= IMPACT).nonzero()[0]
     if links.size:
         links = links[IS_LINK[constraints.kind[links]]]
     if corrected.size:
