@@ -55,18 +55,27 @@ contains
     point = state%bodies%centre(:,b) + point
   end function referential_point
 
-  !> Acceleration w x (w x r) of a referential point of body b by its rotation, which bends the way of the point; that of points of deformable
-  !> bodies is straight within half a step.
-  pure function whirled(state, b, point)
+  !> Mean acceleration of a referential point of body b in the second half of a step by its rotation, which bends the way of the point; that of
+  !> points of deformable bodies is straight within half a step.
+  !>
+  !> It is what the turn a = w h/2 adds along w x (w x r) to the point's velocity, over h/2: (sin a)/a of that acceleration.  Beyond a quarter turn the
+  !> way has no one bend, and 0 is returned.
+  pure function whirled(state, b, point, step)
     type(bodies_and_triples), intent(in) :: state
     integer(i4), intent(in) :: b
-    real(dp), intent(in) :: point(3)
+    real(dp), intent(in) :: point(3), step
     real(dp) :: whirled(3)
+
+    real(dp), parameter :: quarter_turn = acos(0.0_dp)
+    real(dp) :: angle
 
     whirled = 0.0_dp
     if (state%bodies%kind(b) /= rigid_kind .and. state%bodies%kind(b) /= obstacle_kind) return
     associate (rate => state%triples%velo(:,state%bodies%velo_ptr(b)))   ! referential
+      angle = 0.5_dp*step*norm2(rate)
+      if (angle >= quarter_turn) return
       whirled = turned(state, b, cross(rate, cross(rate, point - state%bodies%centre(:,b))))
+      if (angle > 0.0_dp) whirled = whirled*(sin(angle)/angle)
     end associate
   end function whirled
 end module point_places

@@ -34,13 +34,14 @@ contains
   !>
   !>   handles              BodyTable.handles
   !>   constraints, series, elements   ConstraintTable, SeriesTable, FiniteElements
+  !>   step                 length of the step [s]
   !>   direction, update    (3,0:ncon-1), (0:ncon-1) instead of these columns (constraints/element_points.py)
   !>   failed               first row that follows an unknown series (then nothing is written), or -1
   !>   status               `table_open` or `table_unknown`
-  subroutine update_user_constraints(handles, constraints, series, elements, users, direction, update, failed, status, ncon)
+  subroutine update_user_constraints(handles, constraints, series, elements, users, step, direction, update, failed, status, ncon)
     integer(i8), intent(in) :: handles(3), constraints, series, elements
     integer(i4), intent(in) :: users, ncon
-    real(dp), intent(in) :: direction(3,0:ncon-1)
+    real(dp), intent(in) :: step, direction(3,0:ncon-1)
     integer(i4), intent(in) :: update(0:ncon-1)
     integer(i4), intent(out) :: failed, status
     type(constrained_bodies) :: state
@@ -58,7 +59,7 @@ contains
     do i = 0, users - 1
       call update_points(state, i)
       call update_frame(state, i, users, direction(:,i), update(i))
-      call update_bend(state, i)
+      call update_bend(state, i, step)
       do j = 1, 3
         if (state%con%series_rows(j,i) >= 0) state%con%value(j,i) = known%result(state%con%series_rows(j,i))
       end do
@@ -195,21 +196,22 @@ contains
 
   !> The acceleration of the points of row i by the rotation of their bodies, master less slave.  Joints that prescribe U = -V need none: the
   !> bends of both halves of a step cancel.
-  subroutine update_bend(state, i)
+  subroutine update_bend(state, i, step)
     type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
+    real(dp), intent(in) :: step
     class(row_family), pointer :: family
     real(dp) :: point(3)
 
     family => family_of(state%con%kind(i))
     if (family%angular .or. (family%joint .and. family%frame /= frame_between_points)) return
     associate (m => state%con%master(i), s => state%con%slave(i), bend => state%con%bend(:,i))
-      bend = whirled(state%bodies_and_triples, m, state%con%master_point(:,i))
+      bend = whirled(state%bodies_and_triples, m, state%con%master_point(:,i), step)
       if (s < 0) return
       if (state%bodies%kind(s) == finite_element_kind) return
       point = state%con%slave_point(:,i)
       if (family%carried) point = referential_point(state%bodies_and_triples, s, state%con%point(:,i))
-      bend = bend - whirled(state%bodies_and_triples, s, point)
+      bend = bend - whirled(state%bodies_and_triples, s, point, step)
     end associate
   end subroutine update_bend
 

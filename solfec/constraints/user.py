@@ -42,12 +42,12 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
         A restored constraint follows a time series that the input has not created.
     """
     if constraints.user_count:
-        follow(constraints, bodies, time_end)
+        follow(constraints, bodies, time_end, step)
     if step > 0.0:
         motors.ask(constraints, bodies, time_end, step, elsewhere)
 
 
-def follow(constraints: ConstraintTable, bodies: BodyTable, time_end: float) -> None:
+def follow(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
     """Do what `update` does, but for motors with Python functions."""
     users, series, elements = constraints.user_count, constraints.series, within_step(bodies)
     directions = constraints.direction, constraints.update
@@ -56,7 +56,7 @@ def follow(constraints: ConstraintTable, bodies: BodyTable, time_end: float) -> 
         directions = element_points.carried_directions(constraints, bodies)
     if series.n:
         series.evaluate(time_end)
-    failed, status = _update_user_constraints(bodies.handles, constraints.handle, series.handle, elements.handle, users, *directions)
+    failed, status = _update_user_constraints(bodies.handles, constraints.handle, series.handle, elements.handle, users, step, *directions)
     opened(status)
     if failed >= 0:
         _refuse(constraints, failed)

@@ -114,7 +114,7 @@ class ClosedLoops:
                 return
             if self._bodies.size:
                 opened(_move_loops(model.bodies.handles, self._bodies, place, motion))
-            user.follow(model.constraints, model.bodies, model.time + model.step)
+            user.follow(model.constraints, model.bodies, model.time + model.step, model.step)
 
 
 def _motion(gaps, count: int, triples: int) -> np.ndarray | None:

@@ -116,3 +116,16 @@ def test_a_bar_that_whirls_about_a_prescribed_point_keeps_its_energy(prescribed,
     turned = rate * 0.5
     assert s.DISPLACEMENT(bar, (1, 0, 0)) == pytest.approx((speed * 0.5 + math.cos(turned) - 1, math.sin(turned), 0), abs=2e-4)
     assert s.DISPLACEMENT(bar, end) == pytest.approx((speed * 0.5, 0, 0), abs=5e-6)
+
+
+@each_setting
+@each_solver
+def test_a_point_prescribed_on_a_body_that_turns_by_a_turn_a_step_adds_no_energy(contacts, correction, solver):
+    """No step follows such a turn; w x (w x r) h/2 = 3 w r then grew without bound."""
+    solfec, bulk = model(contacts, correction)
+    bar = block(solfec, bulk, (0, 0, 0), (0.6, 0.1, 0.1), angular=(0, 0, 6.0 / STEP))
+    kinetic = s.ENERGY(solfec).kinetic
+    for direction in [(1, 0, 0), (0, 1, 0)]:
+        s.SET_VELOCITY(bar, (0.3, 0, 0), direction, 0.0)
+    s.RUN(solfec, SOLVERS[solver](), 0.3)
+    assert s.ENERGY(solfec).kinetic < kinetic
