@@ -462,17 +462,20 @@ class Table:
             A field has the shape of one row of its column.
         """
         names = tuple(names or self.COLUMNS)
-        if not isinstance(rows, slice):
+        if isinstance(rows, slice):
+            rows = slice(*rows.indices(self.n))
+            count = len(range(rows.start, rows.stop, rows.step))
+        else:
             rows = np.asarray(rows)
-            rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
-        count = len(range(*rows.indices(self.n))) if isinstance(rows, slice) else rows.size
+            rows = np.flatnonzero(rows) if rows.dtype == bool else np.arange(self.n)[rows.astype(np.intp)]
+            count = rows.size
         packed = np.empty(count, self.record(names) if dtype is None else dtype) if room is None else room[:count]
         if count <= FEW_RECORDS:
-            n, columns = self.n, vars(self)
+            columns = vars(self)
             for name, column in others.items():
                 packed[name] = column
             for name in names:
-                packed[name] = rows_first(columns[name][..., :n][..., rows])
+                packed[name] = rows_first(columns[name][..., rows])
             self._shift(packed, names, origins, -1)
             return packed
         raw = packed.view(_untyped(packed.dtype))

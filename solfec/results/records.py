@@ -10,6 +10,8 @@ import numpy as np
 from ..time_step import CLOCKS
 from . import layout
 
+NO_SCHEDULE = (np.nan,) * 4
+
 
 def constraint_records(constraints, domain, room: np.ndarray | None = None, rows: np.ndarray | slice | None = None) -> np.ndarray:
     """Return the constraint table, or some of its rows, as records (in `room`, if given), with identities in place of row numbers."""
@@ -22,7 +24,7 @@ def constraint_records(constraints, domain, room: np.ndarray | None = None, rows
 
 def with_none(column: np.ndarray, value: int) -> np.ndarray:
     """Append `value` to a column, where index -1 reads it."""
-    return np.append(column, column.dtype.type(value))
+    return np.concatenate((column, np.array([value], column.dtype)))  # np.append takes four times as long
 
 
 def user_records(constraints, functions) -> np.ndarray:
@@ -60,24 +62,21 @@ class RunRecord:
     companion: Any = None
 
 
-def describe_step(row: np.ndarray, domain, run: RunRecord) -> None:
-    """Fill the record of a frame with the scalars of the domain and of the run."""
-    row["run"] = run.run
-    row["output"], row["callback"] = (np.nan if s is None else s for s in (run.output, run.callback))
+def describe_step(domain, run: RunRecord) -> dict:
+    """Return the scalars of a domain and of a run that the record of a frame stores, by name."""
     constraints, report = domain.constraints, domain.report
-    row["time"], row["step"], row["step_number"] = domain.time, domain.step, domain.step_number
-    row["contacts"], row["sparsified"] = constraints.contact_count, domain.sparsified
-    for name in ("iterations", "error", "merit", "residual"):
-        row[name] = getattr(report, name, np.nan) if report is not None else np.nan
-    row["solver"] = str(getattr(report, "solver", "")).encode()[:24]
-    row["minimum_gap"] = constraints.gap[constraints.user_count : constraints.n].min(initial=np.inf)
-    if not constraints.contact_count:
-        row["minimum_gap"] = 0.0
-    row["energy"] = domain.energy()
-    row["colours"] = getattr(report, "colours", 0)
-    for name, count in zip(layout.ROW_SETS, getattr(report, "sets", ())):
-        row[name] = count
-    for clock in CLOCKS:
-        row[clock] = domain.timings.get(clock, 0.0)
-    row["clock_time"], row["clock_step"] = domain.clock_origin
-    row["next_body_id"], row["next_constraint_id"] = domain.next_body_id, constraints.next_id
+    row = {
+        "time": domain.time, "step": domain.step, "step_number": domain.step_number,
+        "contacts": constraints.contact_count, "sparsified": domain.sparsified,
+        "solver": str(getattr(report, "solver", "")).encode()[:24],
+        "minimum_gap": constraints.gap[constraints.user_count : constraints.n].min() if constraints.contact_count else 0.0,
+        "energy": domain.energy(),
+        "colours": getattr(report, "colours", 0),
+        "clock_step": domain.clock_origin[1], "clock_time": domain.clock_origin[0],
+        "next_body_id": domain.next_body_id, "next_constraint_id": constraints.next_id,
+        "run": run.run, "output": run.output or NO_SCHEDULE, "callback": run.callback or NO_SCHEDULE,
+    }  # fmt: skip
+    row |= {name: getattr(report, name, np.nan) for name in ("iterations", "error", "merit", "residual")}
+    row |= zip(layout.ROW_SETS, getattr(report, "sets", ()))
+    row |= {clock: domain.timings.get(clock, 0.0) for clock in CLOCKS}
+    return row

@@ -47,8 +47,8 @@ def fingerprint(domain, solver=None) -> tuple:
 
 def _loaded(loads) -> list[list[int]]:
     """Return the identifiers of the bodies under loads: a body that replaces another one may have its row."""
-    rows = loads.table.view("body"), loads.pressures.table.view("body"), np.array([callback.body for callback in loads.callbacks], int)
-    return [loads.bodies.id[listed].tolist() for listed in rows]
+    rows = loads.table.view("body"), loads.pressures.table.view("body"), [callback.body for callback in loads.callbacks]
+    return [loads.bodies.id[listed].tolist() if len(listed) else [] for listed in rows]
 
 
 def _bytes(table, names) -> list[bytes]:

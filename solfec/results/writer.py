@@ -361,7 +361,7 @@ class ResultsWriter:
 
     def _store(self, domain, run: RunRecord, pieces: Pieces | None) -> None:
         """Append one frame to all datasets."""
-        row = np.zeros(1, layout.STEP)
+        row: dict = {}
         born, figures = self._store_whole(domain, row) if pieces is None else self._store_pieces(domain, row, pieces)
         self._store_events(domain)
         self._store_fractures(domain)
@@ -374,13 +374,12 @@ class ResultsWriter:
         self._store_factor(domain, row)
         if run.companion is not None:
             run.companion.store(self._out, self.frames)
-        describe_step(row, domain, run)
-        for name, figure in figures.items():
-            row[name] = figure
-        self._columns["frames/steps"].append(row)
-        self._last_step = row.tobytes()
+        row |= describe_step(domain, run) | figures
+        record = np.array([tuple([row.get(name, 0) for name in layout.STEP.names])], layout.STEP)  # field by field costs three times as much
+        self._columns["frames/steps"].append(record)
+        self._last_step = record.tobytes()
 
-    def _store_whole(self, domain, row: np.ndarray) -> tuple[int, dict]:
+    def _store_whole(self, domain, row: dict) -> tuple[int, dict]:
         """Store bodies and constraints of a domain; return the number of new bodies, and figures of the frame beside those of the domain: none."""
         bodies, constraints = domain.bodies, domain.constraints
         born = self._store_model(domain)
@@ -404,7 +403,7 @@ class ResultsWriter:
             columns["frames/velocities"].append(bodies.triples.view("velo").T),
         )
 
-    def _store_pieces(self, domain, row: np.ndarray, pieces: Pieces) -> tuple[int, dict]:
+    def _store_pieces(self, domain, row: dict, pieces: Pieces) -> tuple[int, dict]:
         """Store bodies and contacts piece by piece, and the user's constraints of a domain; return the number of new bodies, and figures of the whole frame."""
         self._out.begin_spilling()
         columns, constraints = self._columns, domain.constraints
@@ -443,7 +442,7 @@ class ResultsWriter:
             self._room = np.empty(constraints + constraints // 4, layout.CONSTRAINT)
         return self._room
 
-    def _store_factor(self, domain, row: np.ndarray) -> None:
+    def _store_factor(self, domain, row: dict) -> None:
         """Store the displacements to which the factor of implicit bodies belongs, unless they equal those of the last frame."""
         memory = implicit.memory(domain.bodies, domain.step, domain.dynamic)
         if memory is None:
