@@ -227,7 +227,7 @@ class Divided:
 
     def _solver_of_parts(self) -> PartSweeps:
         """Return what solves for the reactions in this part together with the others."""
-        if is_solved_together(self.whole):
+        if is_solved_together(self.whole) and not (self.whole.dynamic and isinstance(self.solver, NewtonSolver)):
             return GatheredSolver(self.part, self.solver, self._told, self.whole)
         if isinstance(self.solver, PenaltySolver):
             return PartPenalty(self.part, self.solver, self._told, self.whole)

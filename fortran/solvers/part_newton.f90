@@ -14,7 +14,7 @@ module part_newton
   use velocity_form, only: push
   implicit none
   private
-  public :: soften_rows, linearise_rows, spread_rows, solve_linear, precondition_rows, step_rows
+  public :: soften_rows, linearise_rows, spread_rows, multiply_rows, solve_linear, precondition_rows, step_rows
 
   !> What a course of GMRES does next.
   integer(i4), parameter :: starting = 0, measuring = 1, multiplying = 2, projecting = 3, solved = 4
@@ -379,6 +379,13 @@ contains
     real(dp), intent(inout) :: y(3,run%size)
     integer(i4) :: copied, shared
 
+    if (run%coupled /= 0) then
+      call product_by_blocks(loc, plan, run, x, y)
+      if (plan%waiting /= 0 .or. plan%error /= 0) return
+      call apply_operators(run%size, run%operator, x, y)
+      run%products = run%products + 1
+      return
+    end if
     copied = run%copied
     shared = run%shared
     associate (count => run%size, listed => run%listed, operator => run%operator, nrow => size(run%place))
@@ -417,6 +424,127 @@ contains
       end do
     end do
   end subroutine clear
+
+  !> Computes the product W x of listed rows that implicit bodies couple, into product.
+  !>
+  !> Reads diagonal and blocks of rows.  A wait that lasts long ends the call, which then has to be made again.
+  !>
+  !>   handles, messages, course   as in solve_linear
+  !>   x           (3,0:count-1), of no rows one column that is not read
+  !>   status      out: table_open, or a handle is void
+  subroutine multiply_rows(handles, messages, course, x, status, count)
+    integer(i8), intent(in) :: handles(6), messages, course
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: x(3,0:count-1)
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc
+    type(colour_messages) :: plan
+    type(krylov_course) :: run
+
+    call open_local(handles, loc, status)
+    if (status == table_open) call open_table(messages, plan, status)
+    if (status == table_open) call open_table(course, run, status)
+    if (status /= table_open) return
+    call product_by_blocks(loc, plan, run, x, run%product)
+  end subroutine multiply_rows
+
+  !> Computes y = W x of listed rows, by blocks of W, with the exchange of parts of the first `copied` rows, which act on bodies of two processes.
+  !>
+  !> Of such a row this process has the blocks that its own body makes with rows of this process alone, and complete ones with rows on the same
+  !> two bodies; the other process adds those of its own body.
+  subroutine product_by_blocks(loc, plan, run, x, y)
+    type(local_tables), intent(in) :: loc
+    type(colour_messages), intent(inout) :: plan
+    type(krylov_course), intent(inout) :: run
+    real(dp), intent(in) :: x(3,0:run%size-1)
+    real(dp), intent(inout) :: y(3,0:run%size-1)
+    integer(i4) :: i
+
+    associate (seams => run%copied, diagonal => loc%rows%diagonal, column => loc%blocks%column, block => loc%blocks%block)
+      if (plan%waiting == 0) then
+        do i = 0, seams - 1
+          run%part(:,i) = 0.0_dp
+        end do
+        call add_listed(seams, run%own_ptr, run%own, column, block, size(run%place), run%place, x, run%part)
+        call send_momenta(plan, 0, run%part)
+        call multiply_diagonal(run%size, run%listed, diagonal, x, y)
+        call add_listed(seams, run%common_ptr, run%common, column, block, size(run%place), run%place, x, y)
+        call add_blocks(run%size - seams, run%listed(seams:), loc%rows%block_ptr, column, block, size(run%place), run%place, x, &
+                        y(:,seams:))
+      end if
+      call receive_momenta(plan, 0, run%part)
+      if (plan%waiting /= 0 .or. plan%error /= 0) return
+      do i = 0, seams - 1
+        y(:,i) = y(:,i) + (run%part(:,i) + run%part(:,seams+i))
+      end do
+    end associate
+  end subroutine product_by_blocks
+
+  !> Computes y = W_aa x of listed rows.
+  pure subroutine multiply_diagonal(count, listed, diagonal, x, y)
+    integer(i4), intent(in) :: count, listed(count)
+    real(dp), intent(in) :: diagonal(3,3,0:*), x(3,count)
+    real(dp), intent(inout) :: y(3,count)
+    integer(i4) :: i
+
+    do i = 1, count
+      y(:,i) = times(diagonal(:,:,listed(i)), x(:,i))
+    end do
+  end subroutine multiply_diagonal
+
+  !> Adds to y the sums over all blocks of listed rows.
+  pure subroutine add_blocks(count, listed, block_ptr, column, block, nrow, place, x, y)
+    integer(i4), intent(in) :: count, nrow, listed(count), block_ptr(0:*), column(0:*), place(0:nrow-1)
+    real(dp), intent(in) :: block(3,3,0:*), x(3,0:*)
+    real(dp), intent(inout) :: y(3,count)
+    real(dp) :: v(3)
+    integer(i4) :: b, i
+
+    do i = 1, count
+      v = y(:,i)
+      do b = block_ptr(listed(i)), block_ptr(listed(i)+1) - 1
+        v = v + times(block(:,:,b), x(:,place(column(b))))
+      end do
+      y(:,i) = v
+    end do
+  end subroutine add_blocks
+
+  !> Adds to y the sums over blocks that are listed for each row, from `ptr` on.
+  pure subroutine add_listed(count, ptr, blocks, column, block, nrow, place, x, y)
+    integer(i4), intent(in) :: count, nrow, ptr(0:count), blocks(0:*), column(0:*), place(0:nrow-1)
+    real(dp), intent(in) :: block(3,3,0:*), x(3,0:*)
+    real(dp), intent(inout) :: y(3,0:count-1)
+    real(dp) :: v(3)
+    integer(i4) :: i, k
+
+    do i = 0, count - 1
+      v = y(:,i)
+      do k = ptr(i), ptr(i+1) - 1
+        v = v + times(block(:,:,blocks(k)), x(:,place(column(blocks(k)))))
+      end do
+      y(:,i) = v
+    end do
+  end subroutine add_listed
+
+  !> Product of a block and a vector.
+  pure function times(block, x) result(y)
+    real(dp), intent(in) :: block(3,3), x(3)
+    real(dp) :: y(3)
+
+    y = block(:,1)*x(1) + (block(:,2)*x(2) + block(:,3)*x(3))
+  end function times
+
+  !> Computes y = X y + Y x of rows.
+  pure subroutine apply_operators(count, operator, x, y)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: operator(3,3,3,count), x(3,count)
+    real(dp), intent(inout) :: y(3,count)
+    integer(i4) :: i
+
+    do i = 1, count
+      y(:,i) = matmul(operator(:,:,1,i), y(:,i)) + matmul(operator(:,:,2,i), x(:,i))
+    end do
+  end subroutine apply_operators
 
   !> Computes y = X W x + Y x of the listed rows from number `first` on, by blocks of W.
   subroutine multiply_stored(first, count, listed, nrow, place, diagonal, block_ptr, column, block, operator, x, y)

@@ -1,4 +1,4 @@
-"""The projected quasi-Newton solver over the parts of a model: every process has the rows on its bodies, and products with W exchange momenta."""
+"""The projected quasi-Newton solver over the parts of a model: every process has the rows on its bodies, and products with W exchange momenta or velocities."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .. import _kernels
 from ..kinds import RowKind
 from ..solvers.newton import NewtonSolver
 from ..solvers.report import SolverReport
-from ..tables import Record, opened, ranges
+from ..tables import Record, opened, pointers_of, ranges
 from .colour_messages import ColourMessages, Plan
 from .gathered_solver import GatheredSolver
 from .measures import UNBOUNDED, measured
@@ -22,6 +22,7 @@ from .reductions import Operation, Reduction
 SHARED_FROM = 2000
 # As in fortran/solvers/newton.f90, which explains them:
 RESTART, PATIENCE, LIFT, REDUNDANCY, BEYOND_MEASURE = 20, 100, 1e-3, 1e-6, 1e6
+BLOCKS = ("own_ptr", "own", "common_ptr", "common", "part")  # columns of KrylovCourse for coupled rows
 RHO = 14  # row of the inverse of W's largest eigenvalue in `block` (b_rho of fortran/rows/diagonal_block.f90)
 
 _soften = _kernels.part_newton.soften_rows
@@ -30,6 +31,7 @@ _spread = _kernels.part_newton.spread_rows
 _solve_linear = _kernels.part_newton.solve_linear
 _precondition = _kernels.part_newton.precondition_rows
 _step = _kernels.part_newton.step_rows
+_multiply_rows = _kernels.part_newton.multiply_rows
 _find_velocities = _kernels.part_sweeps.find_part_velocities
 _finish = _kernels.part_sweeps.finish_parts
 _peels = _kernels.newton.peels
@@ -51,11 +53,11 @@ class PartNewton(GatheredSolver):
     def __init__(self, part: Part, settings: NewtonSolver, told: set[str], whole):
         super().__init__(part, settings, told, whole)
         self.stored_form = self.stored_form or settings.stored_form
-        self._momenta: tuple[Plan, ColourMessages] | None = None  # triples of a product's messages, and these
+        self._at_hand: tuple[Plan, ColourMessages] | None = None  # columns of a product's messages, and these
         self.dots = Reduction.of(part.world, [Operation.SUM] * (RESTART + 2))
 
-    def messages(self, between: dict[int, np.ndarray]) -> tuple[Plan, ColourMessages]:
-        """Return what a product with W exchanges: momenta of bodies on which rows between two processes act.  Messages stay while these bodies do."""
+    def momenta(self, between: dict[int, np.ndarray]) -> Plan:
+        """Return the triples of bodies on which rows between two processes act, whose momenta they exchange."""
         part, (first, width) = self.part, self.part.spans["velo"]
         plan: Plan = {}, {}
         for rank, rows in between.items():
@@ -63,16 +65,20 @@ class PartNewton(GatheredSolver):
                 bodies = listed[np.isin(listed, self.ends[:, rows])]
                 if bodies.size:
                     side[rank] = ranges(first[bodies], width[bodies])
-        if self._momenta is None or not _same(self._momenta[0], plan):
-            self._momenta = plan, ColourMessages.between(part.world, [NO_ROWS], np.zeros(0, bool), [plan], NO_ROWS)
-        return self._momenta
+        return plan
+
+    def messages(self, plan: Plan) -> ColourMessages:
+        """Return the messages of a product with W, which stay while their columns do."""
+        if self._at_hand is None or not _same(self._at_hand[0], plan):
+            self._at_hand = plan, ColourMessages.between(self.part.world, [NO_ROWS], np.zeros(0, bool), [plan], NO_ROWS)
+        return self._at_hand[1]
 
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
         self._regard_all(local)
         self._find_rows(local)
         if self._is_shared(local):
-            report = self._solve_in_parts(local)
+            report = self._solve_in_parts(local, self._is_coupled(local))
         else:
             report = self._solve_together(local)
         self._leave_to_others(local)
@@ -87,15 +93,21 @@ class PartNewton(GatheredSolver):
         many = world.total(np.array([self.counted.size], np.int64))[0] > SHARED_FROM
         return bool(many) and not most.any() and given.reldelta == "OFF"
 
-    def _solve_in_parts(self, local) -> SolverReport:
+    def _is_coupled(self, local) -> bool:
+        """Whether implicit bodies couple rows in any process."""
+        return self._implicit and bool(self.part.world.largest(np.array([float(local.coupled)]))[0])
+
+    def _solve_in_parts(self, local, coupled: bool) -> SolverReport:
         """Solve for all reactions, each process for the rows that it holds; fall back to sweeps as a serial run does."""
         given, rows, start = self.given, local.rows, local.rows.R[:, : local.n].copy()
-        iteration = NewtonInParts(self, local)
+        iteration = (NewtonByBlocks if coupled else NewtonInParts)(self, local)
         report = iteration.run()
         iterations = report.iterations
         fallback = 0
         if given.gsflag and report.status != "OK":
             rows.R[:, : local.n] = start
+            if coupled:
+                return self._solve_together(local)
             self._choose_rows(0, None)
             report = self._iterate(local, given.sweeps(iteration.unit))
             fallback, report.iterations, report.solver = report.iterations, iterations, "NEWTON"
@@ -119,6 +131,11 @@ class KrylovCourse(Record):
     COLUMNS = {
         "listed": ((), "i4"),  # rows: on copies, on other bodies that several processes hold, all others
         "place": ((), "i4"),  # of each row among them; empty if W is not stored
+        "own_ptr": ((), "i4"),  # of rows on copies, if implicit bodies couple rows: start of their blocks of W that own bodies alone make,
+        "own": ((), "i4"),  # and these blocks
+        "common_ptr": ((), "i4"),  # likewise those of rows on the same two bodies
+        "common": ((), "i4"),
+        "part": ((3,), "f8"),  # of a product, what own bodies make of rows on copies; behind these, what bodies of others make
         "counted": ((), "f8"),  # 1: this process counts the row, 0: another one does
         "operator": ((3, 3, 3), "f8"),  # X, Y, T^-1 of each
         "rhs": ((3,), "f8"),
@@ -136,6 +153,7 @@ class KrylovCourse(Record):
         "copied": "i4",  # of them on copies,
         "shared": "i4",  # and on bodies that several processes hold
         "triples": "i4",  # velocity triples of bodies
+        "coupled": "i4",  # 1: implicit bodies couple rows
         "epsilon": "f8",  # accuracy
         "most": "i4",  # largest number of directions
         "phase": "i4",  # 0: at the beginning
@@ -163,13 +181,17 @@ class NewtonInParts:
         Merit after every iteration, and products with W so far.
     """
 
+    coupled = False  # whether implicit bodies couple rows
+
     def __init__(self, solver: PartNewton, local):
         self.part, self.given, self.local = solver.part, solver.given, local
-        between = solver.rows_between(solver.held)
-        self.world, self.counted, (self.plan, self.messages) = solver.part.world, solver.counted, solver.messages(between)
-        copied, shared = (marks[solver.held] for marks in (solver.copied_rows(), solver.shared_rows(between)))
+        self.between = solver.rows_between(solver.held)
+        self.world, self.counted, self.ends = solver.part.world, solver.counted, solver.ends
+        copied, shared = (marks[solver.held] for marks in (solver.copied_rows(), solver.shared_rows(self.between)))
         self.rows = solver.held[np.argsort(np.where(copied, 0, np.where(shared, 1, 2)), kind="stable")]
         self.copied, self.shared = int(np.count_nonzero(copied)), int(np.count_nonzero(shared))
+        self.plan = self._plan(solver)
+        self.messages = solver.messages(self.plan)
         self.places = NO_ROWS
         if local.stored:
             self.places = np.zeros(local.n, np.int32)
@@ -177,6 +199,10 @@ class NewtonInParts:
         self.dots, self.linear = solver.dots, self._linear_problem()
         self.merits: list[float] = []
         self.products: list[int] = []
+
+    def _plan(self, solver: PartNewton) -> Plan:
+        """Return what a product exchanges."""
+        return solver.momenta(self.between)
 
     def _linear_problem(self) -> KrylovCourse:
         """Return the linear problem of all steps, without numbers yet."""
@@ -187,10 +213,15 @@ class NewtonInParts:
             listed=self.rows, place=self.places, counted=np.isin(self.rows, self.counted).astype(float), operator=np.zeros((3, 3, 3, size), order="F"), **vectors,
             basis=np.empty((3, directions * size), order="F"), direction=np.empty((3, directions * size), order="F"),
             triangle=np.zeros((RESTART + 1, RESTART), order="F"), cosine=np.zeros(RESTART), sine=np.zeros(RESTART), right=np.zeros(RESTART + 1),
+            **self._blocks(),
         )  # fmt: skip
         problem.size, problem.copied, problem.shared, problem.triples = size, self.copied, self.shared, self.part.model.bodies.triples.n
-        problem.epsilon, problem.most = given.epsilon, given.linmaxiter
+        problem.epsilon, problem.most, problem.coupled = given.epsilon, given.linmaxiter, int(self.coupled)
         return problem
+
+    def _blocks(self) -> dict[str, np.ndarray]:
+        """Return the columns of the linear problem about blocks of W that products treat one by one: there are none."""
+        return {name: np.zeros((3, 0) if name == "part" else 0, KrylovCourse.COLUMNS[name][1], order="F") for name in BLOCKS}
 
     def run(self) -> SolverReport:
         """Take steps until the merit is small enough, and return how it went."""
@@ -241,32 +272,36 @@ class NewtonInParts:
     def _measure(self) -> tuple[float, float]:
         """Compute velocities from reactions; return merit and residual of all rows."""
         local = self.local
-        self._spread(local.rows.R[:, self.rows])
-        opened(_find_velocities(local.handles, local.n))
+        self._find_velocities()
         return measured(local, self.counted, self.part.driven.size > 0, False, self.world, self.unit, exact=True)
 
-    def _spread(self, x: np.ndarray) -> None:
-        """Compute the momenta of reactions x (3, n); copies on which rows act get those of their owners."""
-        triples = self.local.triples.momentum
-        opened(_spread(self.local.handles, self.rows, np.asfortranarray(x), self.part.model.bodies.triples.n))
-        self.part.copy_columns(triples, *self.plan)
+    def _find_velocities(self) -> None:
+        """Compute velocities from the momenta of reactions; copies on which rows act get those of their owners."""
+        local = self.local
+        if self.rows.size:
+            opened(_spread(local.handles, self.rows, np.asfortranarray(local.rows.R[:, self.rows]), self.part.model.bodies.triples.n))
+        self.part.copy_columns(local.triples.momentum, *self.plan)
+        opened(_find_velocities(local.handles, local.n))
 
     def _linearise(self, added: float) -> bool:
         """Linearise the contact equation; return whether no diagonal block is singular in any process."""
-        local = self.local
-        failed, status = _linearise(local.handles, self.rows, added, self.unit, local.half_step, self.given.omega, self.linear.operator, self.linear.rhs)
-        opened(status)
+        local, failed = self.local, -1
+        if self.rows.size:
+            failed, status = _linearise(local.handles, self.rows, added, self.unit, local.half_step, self.given.omega, self.linear.operator, self.linear.rhs)
+            opened(status)
         return self.world.largest(np.array([float(failed >= 0)]))[0] == 0.0
 
     def _average(self) -> None:
         """Compute dR = (1 - theta) dR + theta T^-1 rhs."""
         linear = self.linear
-        _precondition(linear.operator, linear.rhs, linear.product)
+        if self.rows.size:
+            _precondition(linear.operator, linear.rhs, linear.product)
         linear.change += self.given.theta * (linear.product - linear.change)
 
     def _step(self) -> None:
         """Compute R = P(R + dR)."""
-        opened(_step(self.local.handles, self.rows, self.linear.change))
+        if self.rows.size:
+            opened(_step(self.local.handles, self.rows, self.linear.change))
 
     def _solve_linear(self) -> None:
         """Solve for dR by flexible GMRES, from the last dR."""
@@ -274,3 +309,50 @@ class NewtonInParts:
         linear.phase = linear.made = 0
         handles = self.local.handles, messages.handle, self.dots.handle, linear.handle
         messages.complete(lambda: opened(_solve_linear(*handles)), self.world, self.dots, lambda: linear.products - before)
+
+
+class NewtonByBlocks(NewtonInParts):
+    """One solution where implicit bodies couple rows.
+
+    Momenta do not tell how such bodies move.  So a process multiplies by the blocks of W that its own bodies make, and rows between two processes
+    get the part of the other one.  Blocks between rows on the same two bodies, one of each process, are complete in both (shared_compliance).
+    """
+
+    coupled = True
+
+    def _plan(self, solver: PartNewton) -> Plan:
+        seams, plan = self.rows[: self.copied], ({}, {})
+        for rank, rows in self.between.items():
+            places = np.flatnonzero(np.isin(seams, rows))
+            if places.size:
+                plan[0][rank], plan[1][rank] = places, places + self.copied
+        return plan
+
+    def _blocks(self) -> dict[str, np.ndarray]:
+        seams, rows, ends, mine = self.rows[: self.copied], self.local.rows, self.ends, np.append(self.part.mine, False)
+        count = rows.block_ptr[seams + 1] - rows.block_ptr[seams]
+        at, number = ranges(rows.block_ptr[seams], count), np.repeat(np.arange(seams.size), count)
+        first_is_own, others = mine[ends[0, seams]], ends[:, self.local.blocks.column[at]]
+        acts = [(others == np.where(first_is_own == own, *ends[:, seams])[number]).any(axis=0) for own in (True, False)]
+        columns = {"part": np.zeros((3, 2 * seams.size), order="F")}
+        for name, chosen in (("own", acts[0] & ~acts[1]), ("common", acts[0] & acts[1])):
+            columns[name] = at[chosen].astype(np.int32)
+            columns[name + "_ptr"] = pointers_of(np.bincount(number[chosen], minlength=seams.size), np.int32)
+        return columns
+
+    def run(self) -> SolverReport:
+        """Take steps; then rows between two processes have the reactions of the one that counts them, in both."""
+        report = super().run()
+        seams = self.rows[: self.copied]
+        counts = np.isin(seams, self.counted)
+        sides = ({rank: seams[places[counts[places] == mine]] for rank, places in self.plan[0].items()} for mine in (True, False))
+        self.part.copy_columns(self.local.rows.R, *({rank: rows for rank, rows in side.items() if rows.size} for side in sides))
+        return report
+
+    def _find_velocities(self) -> None:
+        """Compute U = B + W R."""
+        rows, linear, messages = self.local.rows, self.linear, self.messages
+        reactions, handles = np.zeros((3, max(self.rows.size, 1)), order="F"), (self.local.handles, messages.handle, linear.handle)
+        reactions[:, : self.rows.size] = rows.R[:, self.rows]
+        messages.complete(lambda: opened(_multiply_rows(*handles, reactions)), self.world)
+        rows.U[:, self.rows] = rows.B[:, self.rows] + linear.product

@@ -1,4 +1,4 @@
-"""Implicit bodies, and quasi-statics, in models that run divided among several owners: one process solves for all reactions."""
+"""Implicit bodies, and quasi-statics, in models that run divided among several owners: one process solves for all reactions, or all do with NEWTON_SOLVER."""
 
 import copy
 from functools import partial
@@ -19,6 +19,7 @@ from solfec.bodies.finite_elements import within_step
 from solfec.bodies.implicit import implicit_of_step
 from solfec.divided import Divided
 from solfec.kinds import BodyKind, Form, Scheme
+from solfec.parallel import part_newton
 from solfec.parallel.partition import Balance
 from solfec.parallel.shared_compliance import solved_by_owners
 from solfec.solvers.auto import AutoSolver
@@ -197,3 +198,48 @@ def test_joints_of_a_mesh_and_an_implicit_brick_of_another_process_see_each_body
             for one, other in zip(found[0][1:5], expected[0][1:5]):
                 one, other = np.frombuffer(one), np.frombuffer(other)
                 np.testing.assert_allclose(one, other, rtol=0, atol=1e-9 * np.abs(other).max())
+
+
+def bond(contacts="CLASSIC"):
+    """A wall in bond of all kinds of bodies, which falls by a hair: each touches others of other kinds, and seams of parts go through implicit ones."""
+    scene = deformable.Soft(young=1e7, contacts=contacts)
+    scene.box((2, 0.2, -0.5), (4, 4, 0.5), kind="OBSTACLE")
+    for layer in range(3):
+        for k in range(5):
+            low, kind = (0.41 * k + 0.2 * (layer % 2), 0.02 * k, 0.001 + 0.401 * layer), (k + layer) % 5
+            centre, speed = tuple(x + 0.2 for x in low), (0.2 * (k % 2), 0.1 * (layer - 1), -1.0)
+            if kind < 2:
+                scene.mesh(low, cells=1 + layer % 2, velocity=speed, form=("TL", "BC")[kind], scheme="DEF_LIM")
+            elif kind == 2:
+                scene.brick(centre, velocity=speed, scheme="DEF_LIM")
+            elif kind == 3:
+                scene.box(centre, (0.2, 0.2, 0.2), velocity=speed)
+            else:
+                scene.brick(centre, velocity=speed)
+    return scene.model
+
+
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+@pytest.mark.parametrize("size", [2, 3, pytest.param(7, marks=pytest.mark.slow)])
+def test_all_processes_solve_together_for_contacts_of_implicit_bodies(contacts, size, monkeypatch):
+    """Before, process 0 solved alone, for which all blocks of W travelled to it."""
+    used, run = [], part_newton.NewtonByBlocks.run
+    monkeypatch.setattr(part_newton, "SHARED_FROM", 0)
+    monkeypatch.setattr(part_newton.NewtonByBlocks, "run", lambda iteration: used.append(iteration.copied) or run(iteration))
+    model, make = bond(contacts), partial(NewtonSolver, meritval=1e-26)
+    alone = copy.deepcopy(model)
+    expected = serial(alone, 12, make(), looks=4)
+    parts, _ = course(model, size, 12, looks=4, balance=OFTEN, make=make)
+    assert apart(parts, expected) <= 1e-8
+    assert alone.constraints.n > 15 and alone.report.iterations > 0
+    assert sum(copied > 0 for copied in used) > size
+
+
+def test_one_process_solves_for_implicit_bodies_where_the_common_iteration_fails(monkeypatch):
+    monkeypatch.setattr(part_newton, "SHARED_FROM", 0)
+    model, make = bond(), partial(NewtonSolver, meritval=1e-12, maxiter=1)
+    alone = copy.deepcopy(model)
+    expected = serial(alone, 4, made := make(), looks=4)
+    assert made.fallback > 0
+    parts, _ = course(model, 2, 4, looks=4, make=make)
+    assert apart(parts, expected) <= 1e-9

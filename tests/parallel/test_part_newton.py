@@ -16,8 +16,10 @@ from courses import NOTHING  # noqa: E402
 from processes import BOX, frames_of, needs_mpi, run, spmd  # noqa: E402
 
 from solfec.divided import Divided  # noqa: E402
+from solfec.kinds import BodyKind  # noqa: E402
 from solfec.parallel import part_newton  # noqa: E402
 from solfec.parallel.partition import Balance  # noqa: E402
+from solfec.shapes.sphere import Sphere  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 from solfec.solvers.newton import NewtonSolver  # noqa: E402
 
@@ -86,6 +88,18 @@ def test_the_options_of_steps_hold_in_parts(options):
     for whole, _, (report,) in in_parts(scene("pile"), 2, 1, make):
         assert report.status == "OK" and report.iterations == pytest.approx(serial.report.iterations, rel=0.1, abs=2)
         assert np.abs(velocities(whole) - velocities(serial)).max() < 1e-3 * np.abs(velocities(serial)).max()
+
+
+def test_a_process_without_rows_takes_part(monkeypatch):
+    """Its kernels got arrays without rows: ValueError."""
+    sizes, run_it = [], part_newton.NewtonInParts.run
+    monkeypatch.setattr(part_newton.NewtonInParts, "run", lambda iteration: sizes.append(iteration.rows.size) or run_it(iteration))
+    model = copy.deepcopy(scene("stacks"))
+    for k in range(30):
+        model.insert_body(BodyKind.RIGID, [Sphere((50.0 + 3 * k, 0.0, 0.0), 0.1)], model.bulk_materials[0])
+    for _, _, (report,) in in_parts(model, 2, 1, lambda: NewtonSolver(1e-12)):
+        assert report.status == "OK" and report.solver == "NEWTON" and report.iterations > 0
+    assert sorted(sizes)[0] == 0 < sorted(sizes)[1]
 
 
 def test_sweeps_take_over_a_step_that_the_iteration_does_not_solve():
