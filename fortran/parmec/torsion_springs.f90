@@ -4,6 +4,7 @@ module torsion_springs
   use curves, only: curve_at
   use state_tables, only: model_tables
   use matrix3, only: cross, inverse
+  use rotation, only: exponential_map
   implicit none
   private
   public :: torsion_torques, torsion_axes
@@ -42,12 +43,22 @@ contains
     axes(:,2) = cross(axes(:,3), axes(:,1))
   end function torsion_axes
 
+  !> Axes in the middle of the rotation `turn` that has brought them to where they are.
+  pure function axes_before(axes, turn) result(middle)
+    real(dp), intent(in) :: axes(3,3)
+    real(dp), intent(in) :: turn(3)               !< rotation vector [rad]
+    real(dp) :: middle(3,3), back(3,3)
+
+    call exponential_map(-0.5_dp*turn, back)
+    middle = matmul(back, axes)
+  end function axes_before
+
   !> Computes angles and torques of one spring.
   subroutine evaluate(model, s, h, span)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: s
     real(dp), intent(in) :: h, span
-    real(dp) :: axes(3,3), angle, inertia(3), own(3), rate, rates(3), share(3), spin(3), together(2), turned(3)
+    real(dp) :: axes(3,3), angle, inertia(3), own(3), rate, rates(3), share(3), spin(3), together(2), turns(3,2)
     integer :: i, lead
     integer(i4) :: p
     logical :: in_cone(3)
@@ -55,16 +66,17 @@ contains
     associate (torsions => model%torsions)
       axes = torsion_axes(model, s)
       spin = 0
-      turned = 0
+      turns = 0
       do i = 1, 2
         p = torsions%particle(i,s)
         if (p < 0) cycle
         own = merge(1, -1, i == 1)*model%particles%spin(:,p)
         spin = spin + own
-        turned = turned + merge(h, span, model%particles%driven(p) == 1)*own
+        turns(:,i) = merge(h, span, model%particles%driven(p) == 1)*own
       end do
       rates = matmul(spin, axes)
-      torsions%angle(:,s) = torsions%angle(:,s) + matmul(turned, axes)
+      ! The first particle has the same components along its axes before and after it turned, the second one has not.
+      torsions%angle(:,s) = torsions%angle(:,s) + (matmul(turns(:,1), axes) + matmul(turns(:,2), axes_before(axes, turns(:,1))))
       inertia = 0
       if (any(torsions%ratio(:,s) >= 0)) inertia = joint_inertia(model, s, axes)
       in_cone = torsions%cone(:,s) == 1

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
 
 from solfec import parmec
 
@@ -43,6 +44,41 @@ def test_torsion_axes_need_not_be_those_of_coordinates_or_of_inertia():
     assert angle[1:] == pytest.approx(exact, abs=2e-5)
     p = parmec.model.current().particles
     assert p.spin[:, 0] + 2 * p.spin[:, 1] == pytest.approx(0.1 * z, abs=1e-14)
+
+
+def tumbling_pair(step):
+    """Rotations (3, 3) and referential angular velocities after a second of two particles that tumble on a torsion spring about all axes."""
+    parmec.RESET()
+    for inertia, spin in zip(INERTIAS, SPINS):
+        parmec.ANALYTICAL([*inertia, 0, 0, 0], 1)
+        parmec.VELOCITY(parmec.model.current().particles.n - 1, angular=spin)
+    parmec.TORSION_SPRING(0, 1, (0, 0, 1), (1, 0, 0), **{f"k{name}": [-1, k, 1, -k] for name, k in zip(("roll", "pitch", "yaw"), STIFFNESS)})
+    parmec.DEM(1 - step / 2, step, NO_FILES)
+    p = parmec.model.current().particles
+    back = [Rotation.from_rotvec(-step / 2 * p.angular[:, i]).as_matrix() for i in range(2)]  # rotations are half a step ahead
+    return np.concatenate([np.concatenate([(p.rotation[:, :, i] @ back[i]).ravel(), p.angular[:, i]]) for i in range(2)])
+
+
+INERTIAS, SPINS, STIFFNESS = ((0.4, 0.9, 1.1), (1.2, 0.5, 0.8)), ((1, 2, -1.5), (-2, 1, 0.7)), (5.0, 8.0, 11.0)
+
+
+def test_torsion_angles_of_two_particles_that_tumble_are_of_second_order():
+    """The axes turn with the first particle, and the second one turns against them."""
+
+    def slopes(_, y):
+        turns, spins, angles = y[:18].reshape(2, 3, 3), y[18:24].reshape(2, 3), y[24:]
+        rates = turns[0].T @ (turns[0] @ spins[0] - turns[1] @ spins[1])
+        torque = turns[0] @ (-np.array(STIFFNESS) * angles)
+        turning = [turn @ np.cross(spin, np.eye(3)).T for turn, spin in zip(turns, spins)]
+        moments = [turn.T @ (sense * torque) - np.cross(spin, j * spin) for turn, spin, sense, j in zip(turns, spins, (1, -1), np.array(INERTIAS))]
+        return np.concatenate([np.ravel(turning), *(moment / j for moment, j in zip(moments, np.array(INERTIAS))), rates])
+
+    start = np.concatenate([np.eye(3).ravel(), np.eye(3).ravel(), *SPINS, np.zeros(3)])
+    y = solve_ivp(slopes, (0, 1), start, method="DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+    exact = np.concatenate([y[:9], y[18:21], y[9:18], y[21:24]])
+    errors = [np.abs(tumbling_pair(step) - exact).max() for step in (1 / 256, 1 / 512)]
+    assert errors[0] < 4e-4
+    assert errors[0] / errors[1] == pytest.approx(4, rel=0.1)
 
 
 def test_a_torsion_table_of_positive_slope_diverges():
