@@ -75,9 +75,10 @@ contains
     end subroutine take
   end subroutine particle_step
 
-  !> Shortest stable step of all particles under the present slopes of their springs.
-  real(dp) function least_step(model) result(least)
+  !> Shortest stable step of all particles under the present, or the largest, slopes of their springs.
+  real(dp) function least_step(model, present) result(least)
     type(model_tables), intent(in) :: model
+    logical, intent(in) :: present
     real(dp) :: frequency, ratio, step
     integer(i4) :: p
 
@@ -86,7 +87,7 @@ contains
     !$omp& if (model%particles%rows > few_particles)
     do p = 0, int(model%particles%rows, i4) - 1
       if (model%particles%driven(p) == 1) cycle
-      call particle_step(model, p, .true., step, frequency, ratio)
+      call particle_step(model, p, present, step, frequency, ratio)
       least = min(least, step)
     end do
   end function least_step

@@ -24,7 +24,7 @@ module explicit_steps
 
 contains
 
-  !> Starts a DEM: sets restrained velocities to zero; the first DEM moves positions by half a step.
+  !> Starts a DEM: sets restrained velocities to zero, finds the first of adaptive steps; the first DEM moves positions by half a step.
   subroutine begin(handles, first, status, nh)
     integer(i4), intent(in) :: nh
     integer(i8), intent(in) :: handles(nh)        !< Model.handles
@@ -35,6 +35,11 @@ contains
     call open_model_tables(handles, model, status)
     if (status /= table_open) return
     call restrain_velocities(model%restraints, model%particles)
+    if (model%control%adaptive(0) > 0) then         ! strokes of the first step are not known: under the largest slopes, too
+      call find_touching(model)
+      model%control%step(0) = min(model%control%step(0), model%control%adaptive(0)*min(least_step(model, .true.), &
+                                                                                      least_step(model, .false.)))
+    end if
     if (first /= 1) return
     call drift(model%particles, 0.5_dp*model%control%step(0), 0)
     model%control%drifted(0) = 0.5_dp*model%control%step(0)
@@ -78,7 +83,7 @@ contains
         call forces(model, work, shown)
         if (control%leads(0) == 1) call sum_impulses(model%particles, control%step(0))
         next = control%step(0)
-        if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model))
+        if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model, .true.))
         call advance(model, control%step(0), next, shown)
         control%followed(0) = 0
         if (is_due(control%time(0), control%sample_interval(0), control%last_sample(0))) then

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solfec.errors import SolfecError
-from solfec.parmec import ANALYTICAL, CRITICAL, DEM, EQM, HISTORY, MATERIAL, MESH, RESET, SPRING, VELOCITY
+from solfec.parmec import ANALYTICAL, CRITICAL, DEM, EQM, HISTORY, MATERIAL, MESH, RESET, SPRING, TORSION_SPRING, VELOCITY
 
 pytestmark = pytest.mark.usefixtures("without_files")
 
@@ -111,6 +111,47 @@ def test_adaptive_steps_get_shorter_when_a_table_gets_stiffer():
     steps, stiff = np.diff(times)[2:], np.array(strokes[1:-2]) > 0  # the stroke of a step decides on the length of the next one
     assert 0 < stiff.sum() < stiff.size
     assert steps == pytest.approx(np.where(stiff, 0.1 * 2 / 100, 0.015), rel=1e-9)
+
+
+def test_the_first_of_adaptive_steps_obeys_the_critical_one():
+    """The longest step is far beyond stability: a weight of 1 m/s on a spring keeps its amplitude of 0.1 m, also in a second run."""
+    oscillator_of_ten_radians()
+    places, times = HISTORY("DZ"), HISTORY("TIME")
+    for _ in range(2):
+        DEM(5.0, 1.0, (1e9, 1e-9), adaptive=0.1)
+        assert np.diff(times)[1:] == pytest.approx(0.1 * 0.2, rel=1e-9)
+    assert np.abs(places).max() == pytest.approx(0.1, rel=0.01)
+
+
+def test_the_first_of_adaptive_steps_counts_torsion_springs():
+    ANALYTICAL(mass=1)
+    TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kroll=[-1, 100, 1, -100])
+    VELOCITY(0, angular=(1, 0, 0))
+    angles = HISTORY("ROLL")
+    DEM(5.0, 1.0, (1e9, 1e-9), adaptive=0.1)
+    assert np.abs(angles).max() == pytest.approx(0.1, rel=0.01)
+
+
+def oscillator_of_ten_radians():
+    """A mass of 2 on a spring of 200, whose critical step is 0.2."""
+    ANALYTICAL(mass=2)
+    SPRING(0, (0, 0, 0), -1, (0, 0, -1), [-1, -200, 1, 200], direction=(0, 0, 1))
+    VELOCITY(0, (0, 0, 1))
+
+
+def test_step_of_particles_is_twice_too_long_where_a_spring_joins_their_lever_arms():
+    """The highest frequency is 2 sqrt(k/m), which the estimate of a spring by itself has."""
+    for x in (0, 2):
+        ANALYTICAL(mass=1, position=(x, 0, 0))
+    SPRING(0, (1, 0, 0), 1, (1, 0, 0), [-1, -100, 1, 100], direction=(0, 0, 1))
+    assert CRITICAL() == pytest.approx(0.2, rel=1e-12)
+    assert CRITICAL(1)[0][0] == pytest.approx(0.1, rel=1e-12)
+    VELOCITY(0, (0, 0, 1e-6))
+    strokes = HISTORY("STROKE")
+    DEM(20.0, 0.095, (1e9, 1e-9))
+    assert np.abs(strokes).max() < 1e-5
+    DEM(20.0, 0.105, (1e9, 1e-9))
+    assert np.abs(strokes).max() > 1
 
 
 def test_step_of_particles_is_too_long_by_the_root_of_two_where_neighbours_move_against_each_other():
