@@ -8,7 +8,7 @@ module explicit_steps
   use histories, only: sample
   use kind_numbers, only: pause_end, pause_output, pause_room, pause_no_number, pause_search
   use linear_springs, only: spring_forces
-  use particle_forces, only: move_all, read_loads, sum_forces, sum_impulses
+  use particle_forces, only: move_all, read_loads, sum_forces, sum_impulses, sum_work
   use particle_motion, only: all_are_numbers, drift, map_points
   use prescriptions, only: drive_accelerations, drive_velocities, read_drives, restrain_forces, restrain_velocities
   use released_springs, only: release_springs
@@ -73,7 +73,7 @@ contains
     associate (control => model%control)
       made = 0
       do while (control%elapsed(0) < control%duration(0) .and. made < most .and. reason == pause_end)
-        if (control%followed(0) == 0 .and. control%leads(0) == 1) call drift(model%particles, control%step(0), 1)
+        if (control%followed(0) == 0 .and. control%leads(0) == 1) call follow(model)
         control%followed(0) = 1
         if (must_search(model)) then
           reason = pause_search
@@ -81,7 +81,10 @@ contains
         end if
         shown = shows(model, made + 1 == most)
         call forces(model, work, shown)
-        if (control%leads(0) == 1) call sum_impulses(model%particles, control%step(0))
+        if (control%leads(0) == 1) then
+          call sum_impulses(model%particles, control%step(0))
+          call sum_work(model%particles, merge(0.5_dp, 1.0_dp, control%steps(0) > 0)*control%step(0))
+        end if
         next = control%step(0)
         if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model, .true.))
         call advance(model, control%step(0), next, shown)
@@ -109,6 +112,15 @@ contains
       if (reason == pause_end .and. .not. all_are_numbers(model%particles)) reason = pause_no_number
     end associate
   end subroutine run
+
+  !> Moves the particles that another program moves by a step.  Forces before and after do half of the work of the step each; before the first
+  !> step there are none.
+  subroutine follow(model)
+    type(model_tables), intent(inout) :: model
+
+    if (model%control%steps(0) > 0) call sum_work(model%particles, 0.5_dp*model%control%step(0))
+    call drift(model%particles, model%control%step(0), 1)
+  end subroutine follow
 
   !> Computes forces of a step, from positions at its middle and velocities at its start.
   subroutine forces(model, work, shown)

@@ -6,7 +6,7 @@ module particle_forces
   use state_tables, only: model_tables, particle_table
   implicit none
   private
-  public :: read_loads, sum_forces, sum_block, move_all, sum_impulses
+  public :: read_loads, sum_forces, sum_block, move_all, sum_impulses, sum_work
 
 contains
 
@@ -107,7 +107,7 @@ contains
     end associate
   end subroutine damp
 
-  !> Adds the impulses and work of forces and torques in a step, for particles that another program moves.
+  !> Adds the impulses of forces and torques in a step, for particles that another program moves.
   subroutine sum_impulses(particles, h)
     type(particle_table), intent(inout) :: particles
     real(dp), intent(in) :: h                     !< [time]
@@ -118,10 +118,22 @@ contains
       if (particles%driven(p) == 0) cycle
       particles%impulse(:,p) = particles%impulse(:,p) + h*particles%force(:,p)
       particles%angular_impulse(:,p) = particles%angular_impulse(:,p) + h*particles%torque(:,p)
-      particles%work(p) = particles%work(p) + h*(dot_product(particles%force(:,p), particles%velocity(:,p)) &
-                                                 + dot_product(particles%torque(:,p), particles%spin(:,p)))
     end do
   end subroutine sum_impulses
+
+  !> Adds the work of present forces and torques at present velocities in a time, for particles that another program moves.
+  subroutine sum_work(particles, time)
+    type(particle_table), intent(inout) :: particles
+    real(dp), intent(in) :: time
+    integer(i4) :: p
+
+    !$omp parallel do schedule(static) if (particles%rows > few_particles)
+    do p = 0, int(particles%rows, i4) - 1
+      if (particles%driven(p) == 0) cycle
+      particles%work(p) = particles%work(p) + time*(dot_product(particles%force(:,p), particles%velocity(:,p)) &
+                                                    + dot_product(particles%torque(:,p), particles%spin(:,p)))
+    end do
+  end subroutine sum_work
 
   !> Adds the forces of contacts on some particles, and their torques about the mass centres.
   pure subroutine add_contacts(start, finish, first_end, counts, ends, sides, alive, points, forces, position, force, torque)

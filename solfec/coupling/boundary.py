@@ -26,7 +26,7 @@ class Exchange:
     work : float
         Of both, by mean velocities of implicit steps.
     engine_impulse, engine_angular_impulse, engine_work
-        The same quantities, summed by the explicit steps.
+        The same quantities, summed by the explicit steps, which are half an implicit step ahead.
     """
 
     impulse: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -137,6 +137,12 @@ class Boundary:
         own.engine_impulse += particles.impulse[:, self.particles].sum(axis=1)
         own.engine_angular_impulse += particles.angular_impulse[:, self.particles].sum(axis=1)
         own.engine_work += float(particles.work[self.particles].sum())
+
+    def work_ahead(self) -> float:
+        """Return the work of the explicit engine's forces in the half implicit step by which it is ahead, at present velocities."""
+        particles, now = self.model.particles, self.velocities()
+        power = (particles.force[:, self.particles] * now[:3]).sum() + (particles.torque[:, self.particles] * now[3:]).sum()
+        return 0.5 * self.domain.step * float(power)
 
     def load(self, bodies: BodyTable, time: float, step: float) -> None:
         """Add forces and torques to the bodies' loads, and subtract their weight, since the explicit model has its own gravity."""

@@ -54,7 +54,8 @@ class HYBRID_SOLVER(CoSolver):
         'ON': in every implicit step the particles take positions and rotations of their bodies, from which round-off and changes by
         users may separate them; default 'OFF'.
     average_forces : str
-        'ON': an implicit step gets the mean of the forces of the explicit steps before it; 'OFF' (default): those of the last one.
+        'ON': an implicit step gets the mean of the forces of the explicit steps before it, which are late by half an implicit step;
+        'OFF' (default): those of the last one.
     """
 
     __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps", "_resynchronises", "_averages", "_timing", "_particles")
@@ -129,10 +130,12 @@ class HYBRID_SOLVER(CoSolver):
     def exchange(self) -> dict[str, float | list[float]]:
         """Exchange of the engines since the first step, summed over the shared bodies: ``impulse`` and ``angular_impulse`` (about mass
         centres) of the explicit model's forces on the implicit bodies and their ``work`` [energy], and the same summed by the explicit steps,
-        ``engine_impulse``, ``engine_angular_impulse`` and ``engine_work``; ``gain`` = work - engine_work is the energy that the coupling added."""
-        now = Exchange() if self._boundary is None else self._boundary.exchanged
+        ``engine_impulse``, ``engine_angular_impulse`` and ``engine_work`` (this one up to the present time, half an implicit step before that of the
+        explicit model); ``gain`` = work - engine_work is the energy that the coupling added."""
+        now, ahead = (Exchange(), 0.0) if self._boundary is None else (self._boundary.exchanged, self._boundary.work_ahead())
         found = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(now).items()}
-        return found | {"gain": now.work - now.engine_work}
+        found["engine_work"] -= ahead
+        return found | {"gain": found["work"] - found["engine_work"]}
 
     @property
     def timing(self) -> dict[str, float]:
