@@ -52,7 +52,7 @@ class HYBRID_SOLVER(CoSolver):
         'ON': contacts between the shared bodies are detected; default 'OFF'.
     resynchronise : str
         'ON': in every implicit step the particles take positions and rotations of their bodies, from which round-off and changes by
-        users may separate them; default 'OFF'.
+        users may separate them; default 'OFF'.  They always do where `SOLFEC.joint_correction` moves bodies.
     average_forces : str
         'ON': an implicit step gets the mean of the forces of the explicit steps before it, which are late by half an implicit step;
         'OFF' (default): those of the last one.
@@ -227,13 +227,14 @@ class HYBRID_SOLVER(CoSolver):
 
     def _follow(self) -> None:
         """Make the explicit steps of an implicit step."""
-        began, length, explicit_step = perf_counter(), self._simulation.domain.step, float(self._model.control.step[0])
+        domain = self._simulation.domain
+        began, length, explicit_step = perf_counter(), domain.step, float(self._model.control.step[0])
         if abs(self._substeps * explicit_step - length) > 1e-9 * length:
             raise SolfecError(
                 f"HYBRID_SOLVER: the step has changed from {self._substeps * explicit_step:g} to {length:g} within a run, and {self._substeps} explicit steps"
                 f" of {explicit_step:g} no longer fit into it; set SOLFEC.step between two RUNs, and give strained bodies of scheme 'DEF_EXP' a step that stays small enough"
             )
-        if self._resynchronises:
+        if self._resynchronises or (domain.joint_correction and domain.constraints.user_count):  # closed gaps move bodies, too
             self._boundary.hand_over_places()
         self._timing["coupling"] += perf_counter() - began
         self._timing["steps"] += 1
