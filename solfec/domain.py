@@ -21,6 +21,7 @@ from .body_points import BodyPoints
 from .body_states import BodyStates
 from .constraints import joint_correction, joint_starts, joint_terms
 from .constraints.elsewhere import NOWHERE, Elsewhere
+from .constraints.supports import Supports
 from .constraints.table import ConstraintTable, SurfaceMaterialTable
 from .contact import detection
 from .contact.geometry import Geometry
@@ -133,6 +134,7 @@ class Domain:
         self.joint_correction = False  # whether gaps of joints are closed after every step
         self.uncorrected = joint_correction.LeftOut()
         self.gaps = joint_correction.JointGapTable()
+        self.supports = Supports()
         self.loops = ClosedLoops()
         self._impacts = False  # whether the next step stops joints
         self.hooks = Hooks()
@@ -177,6 +179,8 @@ class Domain:
             if self.sleeping.on:
                 self.sleeping.before_step()
             jointed = self.dynamic and elsewhere.matters(self.constraints.user_count > 0)
+            if jointed:
+                self.supports.find(self.constraints, self.bodies, self.joint_impacts)
             self._impacts = jointed and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
         except BaseException:
             self.guard.standing = READY
@@ -209,6 +213,7 @@ class Domain:
 
     def fit_joints(self, elsewhere: Elsewhere = NOWHERE) -> None:
         """Within a step, fit the terms that joints add to U = -V to one another."""
+        self.supports.fit(self.constraints, self.bodies, self.gaps)
         if self._impacts or self.loops.redundant:
             joint_terms.fit(self.constraints, self.bodies, self.loops.rows if self.loops.redundant else NO_ROWS, self.gaps, elsewhere)
 

@@ -295,6 +295,7 @@ ROW_FAMILIES = {
 
 DRIVES = tuple(kind for kind in ConstraintKind if kind.family.drive)
 PRESCRIBED = tuple(kind for kind in ConstraintKind if kind.family.options == _PRESCRIBED)
+SPRINGS = tuple(kind for kind in ConstraintKind if kind.family.frame is Frame.OF_SPRING)
 JOINTS = tuple(kind for kind in ConstraintKind if kind.is_joint)
 LINKS = tuple(kind for kind in ConstraintKind if kind.keeps_length)
 """Joints that keep the distance of two points."""

@@ -12,7 +12,7 @@ module joint_rows
   use row_norms, only: weighted, inverse_nn
   implicit none
   private
-  public :: point_family, direction_family, joint_target, prescribed_target, added_target, change_added_target
+  public :: point_family, direction_family, joint_target, prescribed_target, added_target, change_added_target, is_damped
 
   real(dp), parameter :: damping = 0.125_dp         !< halves what U = -V reverses, in every step
   integer, parameter :: l_target = 1                !< law data: prescribed velocity (3); `l_length`: way_to_target if the user gives it
@@ -45,7 +45,7 @@ contains
   !> U = -V keeps an error e of velocity for ever, with the other sign in every step, and where bodies of unlike inertia turn in space it
   !> grows.  Rows of mechanisms damp it: d_k = V_k + U_k-1 (column `reversing`) is 2 e and a smooth term, so d_k - d_k-1 is 4 e except for
   !> terms of third order in h, and U = -V + (d_k - d_k-1)/8 halves e.  These terms add up to nothing: points do not drift.
-  !> Constraints of Solfec-1.0 keep its law.
+  !> Constraints of Solfec-1.0 keep its law, but for supports of rigid bodies (solfec/constraints/supports.py).
   pure function joint_target(row) result(target)
     type(prepared_row), intent(in) :: row
     real(dp) :: target(3)
@@ -66,7 +66,7 @@ contains
       term = v + con%value(:,i)
     case (start_met)
       term = 0.0_dp
-      if (con%joint(i) /= 0) term = damping*(v + con%U(:,i) - con%reversing(:,i))
+      if (is_damped(con, i)) term = damping*(v + con%U(:,i) - con%reversing(:,i))
     case (start_struck)
       term = 0.5_dp*con%value(:,i)
     case (start_halved)
@@ -76,6 +76,14 @@ contains
     end select
   end function added_target
 
+  !> Whether constraint i damps errors of velocity.
+  pure logical function is_damped(con, i)
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i
+
+    is_damped = con%joint(i) /= 0 .or. con%damped(i) > 0
+  end function is_damped
+
   !> Adds to a component of the term of constraint i besides U = -V.
   subroutine change_added_target(con, i, c, change)
     type(constraint_table), intent(in) :: con   !< its columns are written
@@ -84,7 +92,7 @@ contains
 
     select case (con%start(i))
     case (start_met)
-      if (con%joint(i) /= 0) con%reversing(c,i) = con%reversing(c,i) - change/damping
+      if (is_damped(con, i)) con%reversing(c,i) = con%reversing(c,i) - change/damping
     case (start_impact)
       con%value(c,i) = con%value(c,i) + change
     case (start_struck)

@@ -14,6 +14,7 @@ module local_dynamics
                           contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
     row_span, joint_start_met
   use row_block, only: l_cohesion
+  use joint_rows, only: is_damped
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, prepared_row
   use row_operator, only: operator_of, turning_operator
@@ -733,7 +734,7 @@ contains
       end if
       con%moment(:,i) = 0.0_dp
       call copy(loc%rows%R(:,a), con%R(:,i))
-      if (con%joint(i) /= 0) con%reversing(:,i) = merge(loc%rows%V(:,a) + con%U(:,i), 0.0_dp, con%start(i) == joint_start_met)
+      if (is_damped(con, i)) con%reversing(:,i) = merge(loc%rows%V(:,a) + con%U(:,i), 0.0_dp, con%start(i) == joint_start_met)
       call copy(loc%rows%U(:,a), con%U(:,i))
       call copy(loc%rows%V(:,a), con%V(:,i))
       con%merit(i) = loc%rows%merit(a)

@@ -34,7 +34,12 @@ def fit(constraints: ConstraintTable, bodies: BodyTable, looped: np.ndarray, roo
     users = constraints.user_count
     struck = (constraints.start[:users] >= STRUCK) & ~IS_LINK[constraints.kind[:users]]
     struck[looped] = True
-    rows = np.flatnonzero(struck).astype(np.int32)
+    fit_rows(constraints, bodies, np.flatnonzero(struck).astype(np.int32), room, elsewhere)
+
+
+def fit_rows(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, room: JointGapTable, elsewhere: Elsewhere = NOWHERE) -> None:
+    """Fit the terms of these rows, ascending, to one another."""
+    users = constraints.user_count
     room.reserve(3 * rows.size)
     count = 0
     if rows.size:

@@ -232,7 +232,8 @@ class System:
         if body.kind == BodyKind.PSEUDO_RIGID or not self.dynamic:
             return np.zeros(3)
         spin = body.conf @ body.free[:3]
-        return 0.5 * self.step * row.base.T @ np.cross(spin, np.cross(spin, body.spatial(row.points[0]) - body.place))
+        turned = np.sinc(0.5 * self.step * np.linalg.norm(spin) / np.pi)  # sin a/a: within the turn a of half a step
+        return 0.5 * self.step * turned * row.base.T @ np.cross(spin, np.cross(spin, body.spatial(row.points[0]) - body.place))
 
     def law_violation(self, R, U) -> float:
         """The largest violation of any row's law, over the scales of forces and velocities of the problem."""

@@ -53,7 +53,7 @@ def bend(system, row) -> np.ndarray:
     for k, point, sign in ((table.master[row], table.point[:, row], 1), (table.slave[row], table.other_point[:, row], -1)):
         body = system.bodies[k]
         spin = body.conf @ body.free[:3]
-        found += sign * np.cross(spin, np.cross(spin, point - body.place))
+        found += sign * np.sinc(0.5 * system.step * np.linalg.norm(spin) / np.pi) * np.cross(spin, np.cross(spin, point - body.place))
     return found
 
 
