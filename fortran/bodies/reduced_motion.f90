@@ -67,10 +67,14 @@ contains
   end subroutine frames_and_weights
 
   !> Computes u = u(t) + h A^-1 b with b = E^T R^T f + f_r - K_r (q + eta w), where w is the projection of R^T u_m(t), and
-  !> u_m = u_m(t) + R E (u - u(t)).
+  !> u_m = u_m(t) + R E (u - u(t)) + `turning`.
   !>
-  !> Reads damping (eta), force (f_r, after those of the nodes), and of elements first, velo_row, mass, rotation, net (f and gravity)
-  !> and displacement (R^T (X + q_m) - X at mid-step, whose projection is q); writes velo and velo_prev (u(t), after those of the nodes).
+  !> `turning` is what the end of the step adds to u_m of a body without reactions, since its frame turns.  Constraints see it, so that they hold
+  !> velocities of the end of the step; `end_velocities` takes it off.
+  !>
+  !> Reads damping (eta), force (f_r, after those of the nodes), conf, and of elements first, conf_row, velo_row, mass, reference, normal, rotation,
+  !> net (f and gravity) and displacement (R^T (X + q_m) - X at mid-step, whose projection is q); writes velo, velo_prev (u(t), after those of the
+  !> nodes) and `turning`.
   !>
   !>   dynamic       0: quasi-statics, which start from rest without damping
   subroutine free_velocities(handles, elements, reduced, step, dynamic, status)
@@ -101,10 +105,34 @@ contains
         call kick(step, k, n, base%modal(i), base%vectors(base%vector_ptr(i):), base%stiffness(p:), base%inverse(p:), eta, &
                   fe%mass(first(b):), fe%net(:,first(b):), fe%displacement(:,first(b):), fe%rotation(:,:,b), &
                   triples%velo(:,v:), triples%velo(:,v+n:), triples%velo_prev(:,v+n:), triples%force(:,v+n:))
+        if (dynamic /= 0) call expect_turning(state, i, n, step)
       end do
       !$omp end parallel do
     end associate
   end subroutine free_velocities
+
+  !> Adds to nodal velocities what the end of the step adds to them if there are no reactions.
+  subroutine expect_turning(state, i, n, step)
+    type(based_bodies), intent(in) :: state
+    integer, intent(in) :: i, n
+    real(dp), intent(in) :: step
+    real(dp) :: frame(3,3), um(3,n), u(state%base%modes(i)), angle
+    integer :: k, t, v
+    logical :: proper
+
+    k = state%base%modes(i)
+    t = state%base%node_ptr(i)
+    v = state%fe%velo_row(state%fe%first(state%base%number(i)))
+    associate (velo => state%triples%velo(:,v:v+n-1), turning => state%base%turning(:,t:t+n-1))
+      um = velo
+      u = reshape(state%triples%velo(:,v+n:v+n+(k+2)/3-1), [k])
+      angle = 0
+      call settle_body(state, i, n, step, um, u, frame, angle, proper)
+      turning = 0
+      if (proper) turning = um - velo
+      velo = velo + turning
+    end associate
+  end subroutine expect_turning
 
   pure subroutine kick(step, k, n, modal, e, stiffness, inverse, eta, mass, net, displacement, rotation, um, u, u_prev, force)
     real(dp), intent(in) :: step, eta
@@ -157,7 +185,7 @@ contains
   !> A turning body keeps its momentum and angular momentum, in form 'BC-MODAL' about the undeformed shape.  In Solfec-1.0 the
   !> six rigid velocities of 'BC-MODAL' stay constant in the turning frame, so that flying bodies leave their path; those of 'BC-RO' decay.
   !>
-  !> Reads damping, force and velo_prev, and of elements first, velo_row, conf_row, mass, reference, normal and rotation (the frames of
+  !> Reads damping, force, velo_prev and `turning`, and of elements first, velo_row, conf_row, mass, reference, normal and rotation (the frames of
   !> mid-step); writes velo, the rotations in conf (in: those of u(t), out: those of u(t+h); nodes stay at mid-step), `turned_by`
   !> and energy: the work of `force` on reduced velocities is added to EXTERNAL (work on nodes is counted elsewhere), that of damping in the frame
   !> of mid-step to DISSIPATED.
@@ -169,7 +197,7 @@ contains
     integer(i4), intent(out) :: failed, status
     type(based_bodies) :: state
     real(dp) :: frame(3,3)
-    integer :: a, b, c, e, f, i, m, n, r, v
+    integer :: a, b, e, f, i, n, r, t, v
     logical :: proper
 
     failed = -1
@@ -179,27 +207,24 @@ contains
     associate (fe => state%fe, base => state%base, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
                force => state%triples%force, conf => state%configurations%conf, damping => state%bodies%damping, &
                energy => state%bodies%energy)
-      !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(frame, a, b, c, e, f, m, n, r, v, proper) &
+      !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(frame, a, b, e, f, n, r, t, v, proper) &
       !$omp   reduction(min:failed)
       do i = 0, base%count - 1
         b = base%number(i)
         r = base%rows(i)
         e = base%vector_ptr(i)
         f = base%frame_ptr(i)
-        m = base%field_ptr(i)
+        t = base%node_ptr(i)
         a = fe%first(b)
         n = fe%first(b+1) - a
-        c = fe%conf_row(a)
         v = fe%velo_row(a)
-        frame = conf(:,f:f+2)
+        velo(:,v:v+n-1) = velo(:,v:v+n-1) - base%turning(:,t:t+n-1)
         if (damping(r) > 0) then
           energy(6,r) = energy(6,r) + step*damping(r) &
             *resistance(base%modes(i), n, base%modal(i), base%vectors(e:), base%stiffness(base%matrix_ptr(i):), fe%mass(a:), &
                         fe%rotation(:,:,b), velo_prev(:,v:), velo(:,v:))
         end if
-        call settle(step, base%modes(i), n, base%modal(i), base%vectors(e:), fe%mass(a:), fe%reference(:,a:), fe%normal(:,a:), &
-                    conf(:,c:), base%rigid(i), base%motions(base%motion_ptr(i):), base%fields(m:), base%duals(m:), &
-                    fe%rotation(:,:,b), frame, velo_prev(:,v+n:), velo(:,v:), velo(:,v+n:), base%turned_by(i), proper)
+        call settle_body(state, i, n, step, velo(:,v:), velo(:,v+n:), frame, base%turned_by(i), proper)
         if (.not. proper) failed = min(failed, r)
         conf(:,f:f+2) = frame
         energy(3,r) = energy(3,r) + step/2*power(base%modes(i), force(:,v+n:), velo_prev(:,v+n:), velo(:,v+n:))
@@ -208,6 +233,28 @@ contains
     end associate
     if (failed == huge(failed)) failed = -1
   end subroutine end_velocities
+
+  !> Ends the step of reduced body i of n nodes with the velocities u_m and u: `frame` is that of t+h.
+  subroutine settle_body(state, i, n, step, um, u, frame, turned_by, proper)
+    type(based_bodies), intent(in) :: state
+    integer, intent(in) :: i, n
+    real(dp), intent(in) :: step
+    real(dp), intent(inout) :: um(3,n), u(state%base%modes(i)), turned_by
+    real(dp), intent(out) :: frame(3,3)
+    logical, intent(out) :: proper
+    integer :: a, b, f, m
+
+    associate (fe => state%fe, base => state%base, conf => state%configurations%conf)
+      b = base%number(i)
+      f = base%frame_ptr(i)
+      m = base%field_ptr(i)
+      a = fe%first(b)
+      frame = conf(:,f:f+2)
+      call settle(step, base%modes(i), n, base%modal(i), base%vectors(base%vector_ptr(i):), fe%mass(a:), fe%reference(:,a:), &
+                  fe%normal(:,a:), conf(:,fe%conf_row(a):), base%rigid(i), base%motions(base%motion_ptr(i):), base%fields(m:), &
+                  base%duals(m:), fe%rotation(:,:,b), frame, state%triples%velo_prev(:,fe%velo_row(a)+n:), um, u, turned_by, proper)
+    end associate
+  end subroutine settle_body
 
   !> Computes w.K_r w with the mean w of the velocities before and after the step.
   pure real(dp) function resistance(k, n, modal, e, stiffness, mass, rotation, before, after)

@@ -43,6 +43,8 @@ class ReducedBodies(Record):
         "rigid": ((), "i4"),  # r, rigid motions that the base holds (6: all)
         "motion_ptr": ((), "i4"),  # start of (k, r) numbers in motions
         "field_ptr": ((), "i4"),  # start of (6, r) numbers in fields and duals
+        "node_ptr": ((), "i4"),  # start of n nodes in turning
+        "turning": ((3,), "f8"),  # what the end of a step without reactions adds to velocities of nodes, since the frame turns [length/time]
         "turned_by": ((), "f8"),  # square of the angle between the frames of t and t+h of the last step, at most 1 [radian**2]
         "beta": ((), "f8"),  # weight of the stiffness in A = E^T M E + beta E^T K E [time**2]
         "rotation": ((3, 3), "f8"),  # frames of mid-step
@@ -87,6 +89,7 @@ class ReducedBodies(Record):
         self._share_vectors(bases)
         nodes = np.diff(fe.first)[self.number]
         self.size, self.dof_first = int(3 * nodes.sum()), _starts(3 * nodes)
+        self.replace(node_ptr=_starts(nodes), turning=np.zeros((3, int(nodes.sum())), order="F"))
         self._find_rows(bodies, nodes)
         self._reduce(bases)
 
