@@ -121,7 +121,8 @@ contains
     integer :: i
     integer(i4) :: curve
 
-    axes = matmul(transpose(model%particles%rotation(:,:,p)), torsion_axes(model, s))
+    axes = torsion_axes(model, s)
+    axes = matmul(transpose(model%particles%rotation(:,:,p)), axes)
     stiffness = 0
     do i = 1, 3
       curve = model%torsions%curve(i,s)
