@@ -247,6 +247,7 @@ contains
       end if
       if (packed) call refine(all_rows%method, part, factor, it, r)
     end if
+    if (.not. it%residual <= tolerance .and. it%linear_residual < it%residual) r(:,rows) = it%linear
     counts = it%counts
   end subroutine solve_island
 
@@ -279,7 +280,7 @@ contains
   end subroutine pack_factors
 
   !> Solves an island without contacts, whose equations are linear, by its factors: from zero, so that redundant rows get reactions of least norm.
-  !> Nothing changes if this fails.
+  !> Else only `it%linear` changes: no other method finds better reactions where rows contradict one another by round-off.
   subroutine solve_linear(all_rows, n, rows, it, r)
     type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n, rows(0:n-1)
@@ -289,7 +290,7 @@ contains
     type(island_lu) :: factor
     real(dp), allocatable :: x(:,:)
     real(dp) :: residual, shift
-    integer(i4) :: steps
+    integer(i4) :: i, steps
     logical :: by_rows
 
     if (any(all_rows%kind(rows) == cone_contact)) return
@@ -310,7 +311,11 @@ contains
     ! the least eigenvalue of W of a chain falls with the square of its length
     shift = newton_shift*min(1.0_dp, (short_chain/n)**2)
     call linear_island(part, it%unscaled, it%tolerance, linear_steps, shift, factor, x, residual, steps)
-    if (.not. residual <= it%tolerance) return
+    if (.not. residual <= it%tolerance) then
+      it%linear_residual = residual
+      it%linear = reshape([(x(:,i)*part%d(i), i = 0, n - 1)], [3, n])
+      return
+    end if
     it%residual = residual
     it%counts(c_newton) = steps
     it%counts(c_method) = use_newton

@@ -57,6 +57,8 @@ module packed_solvers
     logical :: warm = .false.                           !< reactions come from the step before
     integer(i4) :: maxiter = 0                          !< sweeps or steps allowed
     integer(i4) :: counts(8) = 0                        !< c_...
+    real(dp) :: linear_residual = huge(1.0_dp)          !< of `linear`: reactions of an island without contacts, by its factors, that miss the tolerance
+    real(dp), allocatable :: linear(:,:)
     real(dp), allocatable :: start(:,:)                 !< reactions of the step before, if there are any and W may be singular
   end type attempt
 
