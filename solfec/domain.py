@@ -180,7 +180,7 @@ class Domain:
                 self.sleeping.before_step()
             jointed = self.dynamic and elsewhere.matters(self.constraints.user_count > 0)
             if jointed:
-                self.supports.find(self.constraints, self.bodies, self.joint_impacts)
+                self.supports.find(self.constraints, self.bodies, self.joint_impacts, elsewhere)
             self._impacts = jointed and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts, elsewhere)
         except BaseException:
             self.guard.standing = READY

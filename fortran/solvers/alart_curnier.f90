@@ -16,6 +16,7 @@ module alart_curnier
   integer(i4), parameter :: patience = 40   !< steps within which the best residual must fall
   real(dp), parameter :: most_shift = 1e-1_dp
   real(dp), parameter :: wandering = 1e-2_dp
+  real(dp), parameter :: stagnation = 0.9_dp  !< part of a residual that a linear solution must leave less of
 
 contains
 
@@ -84,7 +85,7 @@ contains
 
   !> Solves the equations of an island without contacts, which are linear, from zero: one factorisation, and at most so many solutions, each of
   !> which reduces what the regularisation has left.  Reactions of redundant rows have the least norm.
-  subroutine linear_island(part, unscaled, tolerance, most, regularisation, factor, r, residual, steps)
+  subroutine linear_island(part, unscaled, tolerance, most, regularisation, factor, r, residual, stagnant, steps)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
@@ -93,14 +94,16 @@ contains
     type(island_lu), intent(inout) :: factor
     real(dp), intent(out) :: r(3,0:part%n-1)
     real(dp), intent(out) :: residual
+    logical, intent(out) :: stagnant             !< the last solution did not reduce the residual: rows contradict one another
     integer(i4), intent(out) :: steps
     real(dp), allocatable :: u(:,:), f(:,:), dr(:,:)
-    real(dp) :: merit
+    real(dp) :: merit, before
     logical :: regular
 
     allocate(u(3,0:part%n-1), f(3,0:part%n-1), dr(3,0:part%n-1))
     r = 0.0_dp
     residual = huge(residual)
+    stagnant = .false.
     steps = 0
     call equations(part, 1.0_dp, r, u, f, merit)
     call linearised(part, 1.0_dp, regularisation, .true., r, u, factor%left, factor%own)
@@ -111,8 +114,11 @@ contains
       call solve_island_factor(part, factor, f, dr)
       r = r + dr
       call equations(part, 1.0_dp, r, u, f, merit)
+      before = residual
       residual = island_residual(part, unscaled, r, u)
       if (residual <= tolerance) return
+      stagnant = residual > stagnation*before
+      if (stagnant) return
     end do
     steps = most
   end subroutine linear_island

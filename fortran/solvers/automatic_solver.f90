@@ -22,6 +22,8 @@ module automatic_solver
   public :: prepare_contacts, solve_islands, sum_up_islands, measure_problem
 
   integer(i4), parameter :: linear_steps = 8              !< solutions of linear equations, each of which reduces what the shift has left
+  real(dp), parameter :: soft_shift = 1e-4_dp             !< for rows that contradict one another; the angle of half a step, squared, is less
+  real(dp), parameter :: no_better = 10.0_dp              !< times a residual, for which reactions of any size are no better
   real(dp), parameter :: short_chain = 100.0_dp           !< rows of a chain whose least eigenvalue is well above this shift
   real(dp), parameter :: most_products = 1e7_dp           !< most block products of a factorisation
   integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
@@ -237,7 +239,7 @@ contains
       call solve_linear(all_rows, n, rows, it, r)
       if (it%warm .and. .not. it%residual <= tolerance) call solve_narrow(all_rows, n, rows, it, r)
     end if
-    if (.not. it%residual <= tolerance) then
+    if (.not. (it%residual <= tolerance .or. it%contradictory)) then
       packed = all_rows%method > use_anderson
       if (packed) then
         call pack(all_rows, n, rows, part)
@@ -247,7 +249,8 @@ contains
       end if
       if (packed) call refine(all_rows%method, part, factor, it, r)
     end if
-    if (.not. it%residual <= tolerance .and. it%linear_residual < it%residual) r(:,rows) = it%linear
+    if (.not. it%residual <= tolerance .and. it%linear_residual <= no_better*it%residual) r(:,rows) = it%linear
+    if (it%contradictory) it%counts(c_status) = bound_reached
     counts = it%counts
   end subroutine solve_island
 
@@ -280,7 +283,8 @@ contains
   end subroutine pack_factors
 
   !> Solves an island without contacts, whose equations are linear, by its factors: from zero, so that redundant rows get reactions of least norm.
-  !> Else only `it%linear` changes: no other method finds better reactions where rows contradict one another by round-off.
+  !> Else only `it%linear` changes: where rows contradict one another, or hold by a turn of half a step what they leave free in truth, other methods find
+  !> reactions of any size that balance one another, for a residual that is hardly smaller.
   subroutine solve_linear(all_rows, n, rows, it, r)
     type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n, rows(0:n-1)
@@ -291,7 +295,7 @@ contains
     real(dp), allocatable :: x(:,:)
     real(dp) :: residual, shift
     integer(i4) :: i, steps
-    logical :: by_rows
+    logical :: by_rows, stagnant
 
     if (any(all_rows%kind(rows) == cone_contact)) return
     if (.not. (n <= most_ordered .or. all_rows%operators > 0)) return
@@ -310,9 +314,13 @@ contains
     allocate (x(3,0:n-1))
     ! the least eigenvalue of W of a chain falls with the square of its length
     shift = newton_shift*min(1.0_dp, (short_chain/n)**2)
-    call linear_island(part, it%unscaled, it%tolerance, linear_steps, shift, factor, x, residual, steps)
+    call linear_island(part, it%unscaled, it%tolerance, linear_steps, shift, factor, x, residual, it%contradictory, steps)
+    if (it%contradictory) call linear_island(part, it%unscaled, it%tolerance, linear_steps, soft_shift, factor, x, residual, &
+                                             stagnant, steps)
     if (.not. residual <= it%tolerance) then
       it%linear_residual = residual
+      it%counts(c_newton) = steps
+      it%counts(c_method) = use_newton
       it%linear = reshape([(x(:,i)*part%d(i), i = 0, n - 1)], [3, n])
       return
     end if

@@ -59,6 +59,7 @@ module packed_solvers
     integer(i4) :: counts(8) = 0                        !< c_...
     real(dp) :: linear_residual = huge(1.0_dp)          !< of `linear`: reactions of an island without contacts, by its factors, that miss the tolerance
     real(dp), allocatable :: linear(:,:)
+    logical :: contradictory = .false.                  !< rows of an island without contacts contradict one another
     real(dp), allocatable :: start(:,:)                 !< reactions of the step before, if there are any and W may be singular
   end type attempt
 

@@ -91,6 +91,10 @@ class Elsewhere:
         """Return which of the user's constraints here are joints in loops of the whole model; nothing: that is to be found here."""
         return None
 
+    def held_bodies(self):
+        """Return which constraints hold which bodies of the whole model (supports.HeldBodies); None: that is to be found here."""
+        return None
+
     def has_loops(self, here: bool) -> bool:
         """Whether the whole model has joints in loops."""
         return here

@@ -17,6 +17,7 @@ import numpy as np
 from .. import _kernels
 from ..bodies.table import conf_triples, velo_triples
 from ..constraints.joint_starts import IS_JOINT
+from ..constraints.supports import HeldBodies
 from ..constraints.table import ConstraintKind, ConstraintTable
 from ..contact.workspace import workspace_of
 from ..errors import SolfecError
@@ -135,6 +136,8 @@ class Part:
         Velocity triples of own bodies that others have copies of, and of copies, by the numbers of the other processes.
     looped : ndarray
         Identifiers of constraints of joints in loops, which may be redundant.
+    held_bodies : HeldBodies
+        Which constraints hold which bodies of the whole model.
     lost : ndarray of int
         Identifiers of bodies of `mine` that have left the scene in the last step.
     opening : list of tuple of int
@@ -179,7 +182,8 @@ class Part:
         part._begin(model, world)
         part._first_triples = None  # there is no whole model that numbers them
         marks = part.linked, part.jointed, part.breakable
-        found = world.gathered((part.links, part._linking, part.driven, marks, part.looped.size))
+        found = world.gathered((part.links, part._linking, part.driven, marks, part.looped.size, part.held_bodies))
+        part.held_bodies = HeldBodies.joined([one[5] for one in found])
         part._linking, first = np.unique(np.concatenate([one[1] for one in found]), return_index=True)
         part.links = np.concatenate([one[0] for one in found], axis=1)[:, first]
         part.driven = np.unique(np.concatenate([one[2] for one in found]))
@@ -258,6 +262,7 @@ class Part:
         self._first_triples = bodies.view("id").copy(), bodies.view("velo_ptr").copy()
         self.body_count, self._triple_count = bodies.n, bodies.triples.n
         self.looped = constraints.id[rows_in_loops(constraints, bodies, users)[0]]
+        self.held_bodies = HeldBodies.of(constraints, bodies)
         if self.linked and (model.joint_correction or self.looped.size):
             self.inverse_inertia = bodies.triples.view("inverse_inertia").copy(order="F")  # of bodies that do not deform it is constant
         acted = np.unique(ends[ends >= 0])
@@ -267,6 +272,7 @@ class Part:
         """Forget links by constraints, given by identifiers, that are gone."""
         stays = ~np.isin(self._linking, constraints)
         self.links, self._linking = self.links[:, stays], self._linking[stays]
+        self.held_bodies = self.held_bodies.without(constraints)
 
     def settle(self) -> None:
         """Find the rows of the bodies that the model holds now."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..constraints.elsewhere import Elsewhere
 from ..constraints.joint_correction import JointGapTable
+from ..constraints.supports import HeldBodies
 from ..kinds import BodyKind
 from ..tables import ranges
 from .shared_compliance import SharedCompliance
@@ -170,6 +171,10 @@ class SharedJoints(Elsewhere):
     def looped(self, constraints) -> np.ndarray:
         """Return which of the user's constraints here are joints in loops of the whole model."""
         return np.isin(constraints.id[: constraints.user_count], self.part.looped)
+
+    def held_bodies(self) -> HeldBodies:
+        """Return which constraints hold which bodies of the whole model."""
+        return self.part.held_bodies
 
     def has_loops(self, here: bool) -> bool:
         """Whether the whole model has joints in loops."""

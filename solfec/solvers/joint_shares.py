@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _kernels
 from ..bodies.table import velo_triples
+from ..constraints.joint_loops import in_loops
 from ..kinds import JOINTS, BodyKind, ConstraintKind
 from ..tables import opened
 from .local_dynamics import LocalDynamics
@@ -77,25 +78,7 @@ def rows_in_loops(constraints, bodies, order: np.ndarray) -> tuple[np.ndarray, n
     soft = ((sides >= 0) & (bodies.kind[sides] == BodyKind.FINITE_ELEMENT)).any(axis=0)  # their stiffness says who holds what
     joints = (constraints.joint[order] > 0) & np.isin(constraints.kind[order], JOINTS) & (sides >= 0).any(axis=0) & ~soft
     looped = np.flatnonzero(joints)
-    return looped[_in_loops(sides[:, looped], constraints.joint[order[looped]], bodies.n)], sides
-
-
-def _in_loops(sides: np.ndarray, joint: np.ndarray, count: int) -> np.ndarray:
-    """Return which rows (n,) of joints belong to loops or connect them; space and obstacles, -1, close loops.
-
-    Bodies with a single joint are taken away again and again: equilibrium gives the reactions of this joint.
-    """
-    kept = np.ones(joint.size, bool)
-    of_joint = np.unique(joint, return_index=True)[1]  # a row of every joint
-    while of_joint.size:
-        ends = sides[:, of_joint]
-        degree = np.bincount(ends[ends >= 0], minlength=count)
-        lone = ((ends >= 0) & (degree[ends] == 1)).any(axis=0)
-        if not lone.any():
-            break
-        kept &= ~np.isin(joint, joint[of_joint[lone]])
-        of_joint = of_joint[~lone]
-    return kept
+    return looped[in_loops(sides[:, looped], constraints.joint[order[looped]], bodies.n)], sides
 
 
 def _elimination_order(sides: np.ndarray, count: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,10 @@ import pytest
 from particle_scene import wall
 from reference_rows import assembled, load
 
-from solfec import AUTO_SOLVER, BODY, BOX, BULK_MATERIAL, GRAVITY, RUN, SOLFEC, SURFACE_MATERIAL
+from solfec import (
+    AUTO_SOLVER, BALL, BODY, BOX, BULK_MATERIAL, ENERGY, FIX_POINT, GRAVITY, HINGE, HULL, INITIAL_VELOCITY, PUT_RIGID_LINK, RUN, SOLFEC, SPHERE,
+    SURFACE_MATERIAL,
+)  # fmt: skip
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind
 from solfec.domain import Domain
@@ -204,3 +208,42 @@ def test_exported_step_has_the_residual_of_the_step(tmp_path):
     AutoSolver(1e-9).solve(local)
     shift = ReducedRows(local).q[:, : local.n] - local.rows.B[:, : local.n]
     assert solution.u == pytest.approx(local.rows.U[:, : local.n] + shift, abs=1e-6 * np.abs(solution.u).max() + 1e-9)
+
+
+CONTRADICTORY = {
+    "door on two points, and a link": lambda door: (FIX_POINT(door, (0, 0, 0)), FIX_POINT(door, (0, 0, 0.02)), PUT_RIGID_LINK(door, None, (1, 0, 0), (0, 0, 1))),
+    "point and hinge": lambda door: (FIX_POINT(door, (0, 0, 0)), HINGE(door, None, (0, 0, 0.02), (0, 0, 1))),
+    "point and link to it": lambda door: (BALL(door, None, (0, 0, 0)), PUT_RIGID_LINK(door, None, (0, 0, 0), (0, 0, 1))),
+}
+
+
+@pytest.mark.filterwarnings("ignore:AUTO_SOLVER did not reach its accuracy")
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-10])
+@pytest.mark.parametrize("supports", CONTRADICTORY)
+def test_constraints_that_contradict_one_another_get_small_reactions(supports, epsilon):
+    """Reactions of 1E13 N balanced one another, and stopped or blew up the door."""
+    solfec = SOLFEC("DYNAMIC", 1e-3)
+    solfec.verbose = "OFF"
+    door = BODY(solfec, "RIGID", HULL([x for corner in itertools.product((0, 1), (-0.025, 0.025), (-0.025, 0.025)) for x in corner], 1, 1), BULK_MATERIAL(solfec, density=1000.0))
+    INITIAL_VELOCITY(door, (0, 5, 0), (0, 0, 10))
+    CONTRADICTORY[supports](door)
+    solver = AUTO_SOLVER(epsilon)
+    for _ in range(20):
+        RUN(solfec, solver, 1e-3)
+        assert solver.iters < 500
+        assert np.abs(solfec._domain.constraints.R[:, : solfec._domain.constraints.user_count]).max() < 1e5
+    assert door.velo[2] == pytest.approx(10, rel=2e-3)
+
+
+@pytest.mark.filterwarnings("ignore:AUTO_SOLVER did not reach its accuracy")
+def test_bob_on_a_link_stays_at_rest_when_a_joint_holds_it_too():
+    solfec = SOLFEC("DYNAMIC", 1e-3)
+    solfec.verbose = "OFF"
+    bob = BODY(solfec, "RIGID", SPHERE((0, 0, 0), 0.1, 1, 1), BULK_MATERIAL(solfec, density=1000.0))
+    PUT_RIGID_LINK(bob, None, (0, 0, 0), (0.8, 0, 0.6))
+    GRAVITY(solfec, (0, 0, -9.81))
+    solver = AUTO_SOLVER(1e-11)
+    RUN(solfec, solver, 0.2)
+    BALL(bob, None, tuple(bob.conf[9:]))
+    RUN(solfec, solver, 0.1)
+    assert ENERGY(solfec).kinetic < 1e-20
