@@ -140,7 +140,7 @@ MUTANTS = [
     *_of(
         "fortran/solvers/automatic_solver.f90", (SYSTEMS, SCENES, SAME),
         ("islands lose a row", "        island_row(tail) = column(k)\n", "        island_row(tail) = a\n"),
-        ("every residual will do", "    if (.not. it%residual <= tolerance) then\n      packed", "    if (.not. it%residual <= 1e4_dp*tolerance) then\n      packed"),
+        ("every residual will do", "    if (.not. (it%residual <= tolerance .or.", "    if (.not. (it%residual <= 1e4_dp*tolerance .or."),
     ),
     *_of(
         "fortran/solvers/packed_solvers.f90", (SYSTEMS, SCENES, SAME),

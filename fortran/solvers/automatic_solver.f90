@@ -250,7 +250,7 @@ contains
       if (packed) call refine(all_rows%method, part, factor, it, r)
     end if
     if (.not. it%residual <= tolerance .and. it%linear_residual <= no_better*it%residual) r(:,rows) = it%linear
-    if (it%contradictory) it%counts(c_status) = bound_reached
+    if (it%contradictory .and. .not. it%residual <= tolerance) it%counts(c_status) = bound_reached
     counts = it%counts
   end subroutine solve_island
 
@@ -295,7 +295,7 @@ contains
     real(dp), allocatable :: x(:,:)
     real(dp) :: residual, shift
     integer(i4) :: i, steps
-    logical :: by_rows, stagnant
+    logical :: by_rows
 
     if (any(all_rows%kind(rows) == cone_contact)) return
     if (.not. (n <= most_ordered .or. all_rows%operators > 0)) return
@@ -315,8 +315,7 @@ contains
     ! the least eigenvalue of W of a chain falls with the square of its length
     shift = newton_shift*min(1.0_dp, (short_chain/n)**2)
     call linear_island(part, it%unscaled, it%tolerance, linear_steps, shift, factor, x, residual, it%contradictory, steps)
-    if (it%contradictory) call linear_island(part, it%unscaled, it%tolerance, linear_steps, soft_shift, factor, x, residual, &
-                                             stagnant, steps)
+    if (it%contradictory) call soften(part, factor, it, x, residual)
     if (.not. residual <= it%tolerance) then
       it%linear_residual = residual
       it%counts(c_newton) = steps
@@ -329,6 +328,22 @@ contains
     it%counts(c_method) = use_newton
     call put_reactions(part, x, r)
   end subroutine solve_linear
+
+  !> Replaces reactions x of rows that contradict one another by smaller ones, unless their residual is much larger.
+  subroutine soften(part, factor, it, x, residual)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    type(attempt), intent(in) :: it
+    real(dp), intent(inout) :: x(3,0:part%n-1), residual
+    real(dp) :: softer(3,0:part%n-1), left
+    integer(i4) :: steps
+    logical :: stagnant
+
+    call linear_island(part, it%unscaled, it%tolerance, linear_steps, soft_shift, factor, softer, left, stagnant, steps)
+    if (.not. left <= no_better*residual) return
+    x = softer
+    residual = left
+  end subroutine soften
 
   !> Newton steps from reactions of the last step on a narrow island: its factors cost less than the many sweeps that forces take to pass
   !> through it.  Narrow are islands of joints that have contacts, and chains of blocks, such as stacks and arches, whose rows are coupled with few

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies.table import BodyTable
-from ..kinds import DRIVES, JOINTS, LINKS, SPRINGS, BodyKind
+from ..kinds import DRIVES, LINKS, SPRINGS, BodyKind
 from . import joint_terms
 from .elsewhere import NOWHERE, Elsewhere
 from .joint_correction import JointGapTable

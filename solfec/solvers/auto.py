@@ -39,6 +39,7 @@ TREATED = bits_of(np.flatnonzero(CONE_OF_KIND != UNKNOWN)) | SPRINGS | DASHPOTS 
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
 STIFF = "; bonds soften that their neighbours hold, which sweeps cannot follow, and Newton steps cost too much or have failed"
 NEWTON_MERIT, SMALLEST_MERIT, MOST_NEWTON = 1e-10, 1e-20, 1000  # of steps with bonds that peel, in which many may let go one by one
+NO_BETTER = 10.0  # times a residual, for which reactions of any size are no better
 MOST_UPDATES = 20  # of linearised links and springs
 
 
@@ -150,7 +151,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
             return None
         local.require_blocks()
         form.add_cohesion(local)
-        start = local.rows.R[:, : local.n].copy() if present & BENT else None
+        start = local.rows.R[:, : local.n].copy() if present & BENT or local.n > local.contacts else None
         counts = self._solved(local, present, sizes)
         if counts is None:
             local.rows.R[:, : local.n] = start
@@ -163,7 +164,26 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         report.iterations, report.error, report.status, report.solver = self.iters, math.nan, self.error, "AUTO"
         if status == "NO_SOLUTION":
             report.cause = GROWING
-        return report
+        joined = start is not None and local.contacts > 0 and not form.cohesive and local.others is NO_OTHERS
+        return self._softened(local, start, report) if self.error != "OK" and joined and self.method == Method.AUTO else report
+
+    def _softened(self, local: LocalDynamics, start: np.ndarray, report: SolverReport) -> SolverReport:
+        """Return the solution that is in `local.rows` afterwards, that by islands or one by sweeps: the smaller reactions, if they have hardly larger errors.
+
+        Where constraints contradict one another a little and contacts act, no reactions fulfil all, and those of least error may be of any size.  Sweeps
+        never come to these.
+        """
+        rows, n, found = local.rows, local.n, [values[:, : local.n].copy() for values in (local.rows.R, local.rows.U)]
+        rows.R[:, :n] = start
+        swept = self._sweeps.solve(local)
+        size = np.abs(found[0]).max()
+        if not (swept.residual <= NO_BETTER * report.residual and np.abs(rows.R[:, :n]).max() < size):
+            rows.R[:, :n], rows.U[:, :n] = found
+            return report
+        self.counts = _all_rows("GAUSS_SEIDEL", sweeps=swept.iterations)
+        self.error = swept.status = "OK" if swept.residual <= 2.0 * self.epsilon else "DIVERGED"
+        self.iters, swept.solver = swept.iterations, "AUTO"
+        return swept
 
     def by_sweeps(self, local: LocalDynamics) -> SolverReport:
         """Solve by sweeps alone until the residual is small enough or no sweeps are left.

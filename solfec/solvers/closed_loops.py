@@ -17,6 +17,7 @@ from ..bodies.finite_elements import within_step
 from ..constraints import user
 from ..constraints.elsewhere import NOWHERE, Elsewhere
 from ..constraints.joint_correction import HOLDS, LOOPED, solved
+from ..constraints.joint_starts import IS_LINK
 from ..kinds import BodyKind
 from ..tables import opened, ranges, unique
 from .joint_shares import rows_in_loops
@@ -26,6 +27,7 @@ CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinat
 MOST_MOVES = 3  # each leaves the square of a gap
 MISFITS = 1e-6  # squares of misfits that are looked for
 OTHER_THAN_PLACES = "gap", "travel", "value"  # columns that are those of the bodies' own places
+LINK_ENDS = "point", "other_point"  # the same, of links: they restore their length from where bodies are
 
 _list_loops = _kernels.closed_loops.list_loops
 _measure_misfit = _kernels.closed_loops.measure_misfit
@@ -56,11 +58,15 @@ class ClosedLoops:
         constraints.kept.reserve(users)
         opened(_keep_rows(constraints.handle, constraints.kept.handle, users, False))
         others = {name: getattr(constraints, name)[..., :users].copy() for name in OTHER_THAN_PLACES}
+        links = np.flatnonzero(IS_LINK[constraints.kind[:users]])
+        ends = {name: getattr(constraints, name)[:, links] for name in LINK_ENDS}
         self.moved = True
         try:
             self._close(model, elsewhere)
             for name, column in others.items():
                 getattr(constraints, name)[..., :users] = column
+            for name, column in ends.items():
+                getattr(constraints, name)[:, links] = column
             yield
             others["value"] = constraints.value[:, :users].copy()  # joint_terms changes them
         finally:

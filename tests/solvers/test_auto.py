@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,21 @@ from particle_scene import wall
 from reference_rows import assembled, load
 
 from solfec import (
-    AUTO_SOLVER, BALL, BODY, BOX, BULK_MATERIAL, ENERGY, FIX_POINT, GRAVITY, HINGE, HULL, INITIAL_VELOCITY, PUT_RIGID_LINK, RUN, SOLFEC, SPHERE,
+    AUTO_SOLVER,
+    BALL,
+    BODY,
+    BOX,
+    BULK_MATERIAL,
+    ENERGY,
+    FIX_POINT,
+    GRAVITY,
+    HINGE,
+    HULL,
+    INITIAL_VELOCITY,
+    PUT_RIGID_LINK,
+    RUN,
+    SOLFEC,
+    SPHERE,
     SURFACE_MATERIAL,
 )  # fmt: skip
 from solfec.bodies.materials import BulkMaterial
@@ -213,26 +228,49 @@ def test_exported_step_has_the_residual_of_the_step(tmp_path):
 CONTRADICTORY = {
     "door on two points, and a link": lambda door: (FIX_POINT(door, (0, 0, 0)), FIX_POINT(door, (0, 0, 0.02)), PUT_RIGID_LINK(door, None, (1, 0, 0), (0, 0, 1))),
     "point and hinge": lambda door: (FIX_POINT(door, (0, 0, 0)), HINGE(door, None, (0, 0, 0.02), (0, 0, 1))),
+    "ball, hinge and link": lambda door: (BALL(door, None, (0, 0, 0)), HINGE(door, None, (0, 0, 0.02), (0, 0, 1)), PUT_RIGID_LINK(door, None, (1, 0, 0), (0, 0, 1))),
     "point and link to it": lambda door: (BALL(door, None, (0, 0, 0)), PUT_RIGID_LINK(door, None, (0, 0, 0), (0, 0, 1))),
 }
 
 
-@pytest.mark.filterwarnings("ignore:AUTO_SOLVER did not reach its accuracy")
+def turning_door(supports, contacts="CLASSIC"):
+    """Return a model with a door of 1 m that turns about a vertical axis at 10 rad/s, and the door."""
+    solfec = SOLFEC("DYNAMIC", 1e-3, None, contacts=contacts)
+    solfec.verbose = "OFF"
+    corners = [x for corner in itertools.product((0, 1), (-0.025, 0.025), (-0.025, 0.025)) for x in corner]
+    door = BODY(solfec, "RIGID", HULL(corners, 1, 1), BULK_MATERIAL(solfec, density=1000.0))
+    INITIAL_VELOCITY(door, (0, 5, 0), (0, 0, 10))
+    CONTRADICTORY[supports](door)
+    return solfec, door
+
+
+@pytest.mark.filterwarnings("ignore:AUTO_SOLVER")
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-10])
 @pytest.mark.parametrize("supports", CONTRADICTORY)
 def test_constraints_that_contradict_one_another_get_small_reactions(supports, epsilon):
     """Reactions of 1E13 N balanced one another, and stopped or blew up the door."""
-    solfec = SOLFEC("DYNAMIC", 1e-3)
-    solfec.verbose = "OFF"
-    door = BODY(solfec, "RIGID", HULL([x for corner in itertools.product((0, 1), (-0.025, 0.025), (-0.025, 0.025)) for x in corner], 1, 1), BULK_MATERIAL(solfec, density=1000.0))
-    INITIAL_VELOCITY(door, (0, 5, 0), (0, 0, 10))
-    CONTRADICTORY[supports](door)
+    solfec, door = turning_door(supports)
     solver = AUTO_SOLVER(epsilon)
     for _ in range(20):
         RUN(solfec, solver, 1e-3)
         assert solver.iters < 500
         assert np.abs(solfec._domain.constraints.R[:, : solfec._domain.constraints.user_count]).max() < 1e5
     assert door.velo[2] == pytest.approx(10, rel=2e-3)
+
+
+@pytest.mark.filterwarnings("ignore:AUTO_SOLVER")
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-10])
+@pytest.mark.parametrize("supports", CONTRADICTORY)
+def test_door_on_such_constraints_throws_a_ball_as_one_on_a_hinge_does(supports, epsilon):
+    """Restitution 0.5 at the arm a of the point that hits: impulse 1.5 a w / (a^2/J + 1/m); the door went out of bounds."""
+    solfec, door = turning_door(supports, "MANIFOLD")
+    SURFACE_MATERIAL(solfec, model="SIGNORINI_COULOMB", friction=0.0, restitution=0.5)
+    ball = BODY(solfec, "RIGID", SPHERE((0, 0.7, 0), 0.1, 1, 1), BULK_MATERIAL(solfec, density=1000.0))
+    RUN(solfec, AUTO_SOLVER(epsilon), 0.16)
+    inertia, arm = door.mass * (1 / 3 + 0.05**2 / 12), math.sqrt(0.7**2 - 0.125**2)
+    impulse = 1.5 * 10 * arm / (arm**2 / inertia + 1 / ball.mass)
+    assert door.velo[2] == pytest.approx(10 - arm * impulse / inertia, abs=0.1)
+    assert np.linalg.norm(ball.velo[3:]) == pytest.approx(impulse / ball.mass, rel=0.01)
 
 
 @pytest.mark.filterwarnings("ignore:AUTO_SOLVER did not reach its accuracy")
