@@ -179,6 +179,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         size = np.abs(found[0]).max()
         if not (swept.residual <= NO_BETTER * report.residual and np.abs(rows.R[:, :n]).max() < size):
             rows.R[:, :n], rows.U[:, :n] = found
+            self._sweeps.conclude(local)  # measures of rows, which messages name
             return report
         self.counts = _all_rows("GAUSS_SEIDEL", sweeps=swept.iterations)
         self.error = swept.status = "OK" if swept.residual <= 2.0 * self.epsilon else "DIVERGED"
