@@ -130,6 +130,21 @@ def chain(count=8, spacing=1.0, tip=(0, 3, 0)):
     return scene
 
 
+def swung():
+    """Pendulums of three boxes on joints and links, whose supports damp errors, and one in a loop of supports until one of them breaks."""
+    scene = Scene()
+    for k in range(4):
+        boxes = [scene.box((i + 0.5, 0, k), (0.4, 0.1, 0.1), velocity=(0, 4 * i + 2, 0), spin=(0, 0, 4)) for i in range(3)]
+        FIX_POINT(boxes[0], (0.1, 0, k))
+        if k % 2:
+            FIX_POINT(boxes[0], (0.1, 0, k + 0.1))
+        BALL(boxes[0], boxes[1], (1, 0, k))
+        PUT_RIGID_LINK(boxes[1], boxes[2], (1.9, 0, k), (2.1, 0, k))
+        if k == 2:
+            FIX_POINT(boxes[1], (1.9, 0, k), strength=1e3)
+    return scene
+
+
 def mechanisms():
     """All joints of mechanisms with limits, motors, friction and springs, and gears, side by side."""
     scene = Scene()
