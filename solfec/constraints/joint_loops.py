@@ -14,7 +14,7 @@ def in_loops(sides: np.ndarray, joint: np.ndarray, count: int) -> np.ndarray:
     of_joint = np.unique(joint, return_index=True)[1]  # a row of every joint
     while of_joint.size:
         ends = sides[:, of_joint]
-        degree = np.bincount(ends[ends >= 0], minlength=count)
+        degree = np.bincount(ends[ends >= 0], minlength=count + 1)  # the last one: space
         lone = ((ends >= 0) & (degree[ends] == 1)).any(axis=0)
         if not lone.any():
             break

@@ -1,7 +1,8 @@
 """Supports of rigid bodies, FIX_POINT and FIX_DIRECTION against space, whose errors of velocity are damped as those of mechanisms are.
 
 Under U = -V alone an error of velocity grows as exp(0.7 a) with the angle a by which a body turns about a point beside its mass centre (docs/theory.md,
-Joints): after three turns a bar on a FIX_POINT had turned round.  Supports in loops of constraints keep U = -V, since what holds a motion twice may not agree.
+Joints): after three turns a bar on a FIX_POINT had turned round.  In loops with joints of mechanisms supports are damped as these are
+(solfec/solvers/closed_loops.py); in loops with prescribed motions, or with finite elements, they keep U = -V, since what holds a motion twice may not agree.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies.table import BodyTable
-from ..kinds import DRIVES, LINKS, SPRINGS, BodyKind
+from ..kinds import DRIVES, JOINTS, LINKS, SPRINGS, BodyKind
 from . import joint_terms
 from .elsewhere import NOWHERE, Elsewhere
 from .joint_correction import JointGapTable
@@ -29,39 +30,75 @@ class HeldBodies:
         Identifiers of constraints, and a number that the constraints of one joint, and the supports of one body, have in common.
     ends : ndarray (2, n)
         Identifiers of bodies, or -1: space or an obstacle.
+    support, joint : ndarray of bool (n,)
+        Supports of rigid bodies; joints of mechanisms on bodies that are not finite elements, whose stiffness says who holds what.
     """
 
-    def __init__(self, constraint: np.ndarray, holder: np.ndarray, ends: np.ndarray):
-        self.constraint, self.holder, self.ends = constraint, holder, ends
+    COLUMNS = "constraint", "holder", "ends", "support", "joint"
+
+    def __init__(self, *columns: np.ndarray):
+        self.constraint, self.holder, self.ends, self.support, self.joint = columns
 
     @classmethod
     def of(cls, constraints: ConstraintTable, bodies: BodyTable) -> HeldBodies:
         """Return those of a model."""
         rows = np.flatnonzero(~np.isin(constraints.kind[: constraints.user_count], HOLDING_NOTHING))
         ends = np.stack([constraints.master[rows], constraints.slave[rows]])
-        ends[(ends >= 0) & (bodies.kind[ends] == BodyKind.OBSTACLE)] = -1
-        ends = np.where(ends >= 0, bodies.id[ends], -1)
-        joint, identifier = constraints.joint[rows].astype(np.int64), constraints.id[rows]
+        kinds = np.where(ends >= 0, bodies.kind[ends], BodyKind.OBSTACLE)
+        support = _supports(constraints)[rows]
+        joint = (constraints.joint[rows] > 0) & np.isin(constraints.kind[rows], JOINTS)
+        ends = np.where(kinds != BodyKind.OBSTACLE, bodies.id[ends], -1)
         # 3 k, 3 k + 1, 3 k + 2: joints, bodies, constraints by number
-        holder = np.where(joint > 0, 3 * joint, np.where(_supports(constraints)[rows], 3 * ends[0] + 1, 3 * identifier + 2))
-        return cls(identifier, holder, ends)
+        identifier = constraints.id[rows]
+        holder = np.where(constraints.joint[rows] > 0, 3 * constraints.joint[rows].astype(np.int64), np.where(support, 3 * ends[0] + 1, 3 * identifier + 2))
+        return cls(identifier, holder, ends, support & (kinds[0] == BodyKind.RIGID), joint & (kinds != BodyKind.FINITE_ELEMENT).all(axis=0))
 
     @classmethod
     def joined(cls, parts: list[HeldBodies]) -> HeldBodies:
         """Return those of several models together."""
-        constraint, first = np.unique(np.concatenate([part.constraint for part in parts]), return_index=True)
-        return cls(constraint, np.concatenate([part.holder for part in parts])[first], np.concatenate([part.ends for part in parts], axis=1)[:, first])
+        first = np.unique(np.concatenate([part.constraint for part in parts]), return_index=True)[1]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts], axis=-1)[..., first] for name in cls.COLUMNS))
 
     def without(self, constraints: np.ndarray) -> HeldBodies:
         """Return what is left when some constraints, given by identifiers, are gone."""
-        stays = ~np.isin(self.constraint, constraints)
-        return HeldBodies(self.constraint[stays], self.holder[stays], self.ends[:, stays])
+        return self._where(~np.isin(self.constraint, constraints))
 
-    def looped(self) -> np.ndarray:
-        """Return the identifiers of constraints in loops."""
-        known, ends = np.unique(self.ends, return_inverse=True)
-        ends = ends.reshape(self.ends.shape) - int(known.size > 0 and known[0] < 0)
-        return self.constraint[in_loops(ends, self.holder, known.size)]
+    def damped(self) -> np.ndarray:
+        """Return the identifiers of supports that damp errors: they are in loops with joints of mechanisms and other supports alone, or in none."""
+        looped = self._looped()
+        mixed = looped & ~(self.support | self.joint)
+        return self.constraint[self.support & ~(looped & self._near(mixed, looped))]
+
+    def _near(self, mixed: np.ndarray, looped: np.ndarray) -> np.ndarray:
+        """Return which constraints act on bodies that constraints in loops join to bodies of the `mixed` ones."""
+        if not mixed.any():
+            return mixed
+        from scipy.sparse import coo_array  # slow to import
+        from scipy.sparse.csgraph import connected_components
+
+        ends, count = self._numbered_ends()
+        between = ends[:, looped & (ends < count).all(axis=0)]
+        group = connected_components(coo_array((np.ones(between.shape[1]), between), (count + 1, count + 1)), directed=False)[1]
+        group[count] = -1  # space joins nothing
+        return np.isin(group[ends], np.setdiff1d(group[ends[:, mixed]], -1)).any(axis=0)
+
+    def joints_in_loops(self, supports: np.ndarray) -> np.ndarray:
+        """Return the identifiers of joints of mechanisms, and of these `supports`, in loops of such."""
+        members = self._where(self.joint | np.isin(self.constraint, supports))
+        return members.constraint[members._looped()]
+
+    def _where(self, chosen: np.ndarray) -> HeldBodies:
+        return HeldBodies(*(getattr(self, name)[..., chosen] for name in self.COLUMNS))
+
+    def _looped(self) -> np.ndarray:
+        """Return which constraints are in loops."""
+        ends, count = self._numbered_ends()
+        return in_loops(np.where(ends < count, ends, -1), self.holder, count)
+
+    def _numbered_ends(self) -> tuple[np.ndarray, int]:
+        """Return ends by numbers of bodies from zero, the last of which means space, and the number of bodies."""
+        known = np.unique(self.ends[self.ends >= 0])
+        return np.where(self.ends >= 0, np.searchsorted(known, self.ends), known.size), known.size
 
 
 class Supports:
@@ -82,7 +119,7 @@ class Supports:
         fixed, master = _supports(constraints), constraints.master[users]
         damped = fixed & (bodies.kind[master] == BodyKind.RIGID) & damps
         if damped.any():
-            damped &= ~np.isin(constraints.id[users], (held or HeldBodies.of(constraints, bodies)).looped())
+            damped &= np.isin(constraints.id[users], (held or HeldBodies.of(constraints, bodies)).damped())
         constraints.damped[users] = np.where(damped, np.bincount(master[fixed], minlength=bodies.n)[master], 0)
         self._shared = np.flatnonzero(constraints.damped[users] > 1).astype(np.int32)
 
@@ -98,3 +135,9 @@ def _supports(constraints: ConstraintTable) -> np.ndarray:
     users = slice(0, constraints.user_count)
     kind = constraints.kind[users]
     return IS_JOINT[kind] & ~IS_LINK[kind] & (constraints.joint[users] == 0) & (constraints.slave[users] < 0)
+
+
+def joints_in_loops(model, held: HeldBodies | None = None) -> np.ndarray:
+    """Return the identifiers of joints of mechanisms, and of supports that are damped, in loops of a model, of which `held` is known or not."""
+    held = held or HeldBodies.of(model.constraints, model.bodies)
+    return held.joints_in_loops(held.damped() if model.joint_impacts else np.zeros(0, np.int64))

@@ -17,12 +17,11 @@ import numpy as np
 from .. import _kernels
 from ..bodies.table import conf_triples, velo_triples
 from ..constraints.joint_starts import IS_JOINT
-from ..constraints.supports import HeldBodies
+from ..constraints.supports import HeldBodies, joints_in_loops
 from ..constraints.table import ConstraintKind, ConstraintTable
 from ..contact.workspace import workspace_of
 from ..errors import SolfecError
 from ..kinds import BodyKind, Motor, RowKind, Scheme
-from ..solvers.joint_shares import rows_in_loops
 from ..tables import opened, ranges
 from .communicator import Communicator
 from .partition import Partition
@@ -182,14 +181,15 @@ class Part:
         part._begin(model, world)
         part._first_triples = None  # there is no whole model that numbers them
         marks = part.linked, part.jointed, part.breakable
-        found = world.gathered((part.links, part._linking, part.driven, marks, part.looped.size, part.held_bodies))
-        part.held_bodies = HeldBodies.joined([one[5] for one in found])
+        found = world.gathered((part.links, part._linking, part.driven, marks, part.held_bodies))
+        part.held_bodies = HeldBodies.joined([one[4] for one in found])
+        part.looped = joints_in_loops(model, part.held_bodies)
         part._linking, first = np.unique(np.concatenate([one[1] for one in found]), return_index=True)
         part.links = np.concatenate([one[0] for one in found], axis=1)[:, first]
         part.driven = np.unique(np.concatenate([one[2] for one in found]))
         part.linked, part.jointed, part.breakable = np.any([one[3] for one in found], axis=0).tolist()
         part.sprung = part.motored = False
-        if any(one[4] for one in found):
+        if part.looped.size:
             raise SolfecError("RUN: joints in loops, whose reactions one process shares, need SOLFEC.spread = 'OFF'")
         return part
 
@@ -261,8 +261,8 @@ class Part:
         self.links, self._linking = bodies.id[ends[:, two]], constraints.id[users[two]]
         self._first_triples = bodies.view("id").copy(), bodies.view("velo_ptr").copy()
         self.body_count, self._triple_count = bodies.n, bodies.triples.n
-        self.looped = constraints.id[rows_in_loops(constraints, bodies, users)[0]]
         self.held_bodies = HeldBodies.of(constraints, bodies)
+        self.looped = joints_in_loops(model, self.held_bodies)
         if self.linked and (model.joint_correction or self.looped.size):
             self.inverse_inertia = bodies.triples.view("inverse_inertia").copy(order="F")  # of bodies that do not deform it is constant
         acted = np.unique(ends[ends >= 0])
@@ -273,6 +273,7 @@ class Part:
         stays = ~np.isin(self._linking, constraints)
         self.links, self._linking = self.links[:, stays], self._linking[stays]
         self.held_bodies = self.held_bodies.without(constraints)
+        self.looped = joints_in_loops(self.model, self.held_bodies)
 
     def settle(self) -> None:
         """Find the rows of the bodies that the model holds now."""

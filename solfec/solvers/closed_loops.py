@@ -18,9 +18,9 @@ from ..constraints import user
 from ..constraints.elsewhere import NOWHERE, Elsewhere
 from ..constraints.joint_correction import HOLDS, LOOPED, solved
 from ..constraints.joint_starts import IS_LINK
+from ..constraints.supports import joints_in_loops
 from ..kinds import BodyKind
 from ..tables import opened, ranges, unique
-from .joint_shares import rows_in_loops
 
 FITTING = 1e-12  # misfit of redundant joints that is round-off
 CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinates
@@ -40,7 +40,7 @@ class ClosedLoops:
     """Joints in loops of a model, found once per set of bodies and user's constraints."""
 
     def __init__(self):
-        self._examined = (0, 0, 0)
+        self._examined: tuple | None = None
         self.redundant = False  # whether some of them are redundant in this step, as far as they have opened
         self.moved = False  # whether H of this step is that of the places where they meet
         self.rows = self._bodies = np.zeros(0, np.int32)  # of joints in loops, of their bodies
@@ -50,7 +50,7 @@ class ClosedLoops:
         """Show bodies and the user's rows, within a step, where loops are closed; afterwards, where they were."""
         bodies, constraints = model.bodies, model.constraints
         self.redundant = self.moved = False
-        if not (model.dynamic and self._find(constraints, bodies, elsewhere)) or self._fit(model, elsewhere):
+        if not (model.dynamic and self._find(model, elsewhere)) or self._fit(model, elsewhere):
             yield
             return
         places = ranges(bodies.conf_ptr[self._bodies], np.full(self._bodies.size, 4))
@@ -74,16 +74,18 @@ class ClosedLoops:
             opened(_keep_rows(constraints.handle, constraints.kept.handle, users, True))
             constraints.value[:, :users] = others["value"]
 
-    def _find(self, constraints, bodies, elsewhere: Elsewhere) -> bool:
+    def _find(self, model, elsewhere: Elsewhere) -> bool:
         """Find joints in loops, and their bodies; return whether the whole model has any."""
+        constraints, bodies = model.constraints, model.bodies
         users = constraints.user_count
         looped = elsewhere.looped(constraints)
-        examined = users, int(constraints.id[users - 1]) if users else 0, bodies.edits
+        examined = users, int(constraints.id[users - 1]) if users else 0, bodies.edits, model.joint_impacts
         if looped is None and examined == self._examined:
             return self.rows.size > 0
         self._examined = examined
-        order = np.arange(users)
-        self.rows = (rows_in_loops(constraints, bodies, order)[0] if looped is None else np.flatnonzero(looped)).astype(np.int32)
+        if looped is None:
+            looped = np.isin(constraints.id[:users], joints_in_loops(model))
+        self.rows = np.flatnonzero(looped).astype(np.int32)
         sides = unique(np.append(constraints.master[self.rows], constraints.slave[self.rows]))
         sides = sides[sides >= 0]
         self._bodies = sides[bodies.kind[sides] != BodyKind.OBSTACLE].astype(np.int32)
