@@ -24,13 +24,14 @@ module explicit_steps
 
 contains
 
-  !> Starts a DEM: sets restrained velocities to zero, finds the first of adaptive steps; the first DEM moves positions by half a step.
-  subroutine begin(handles, first, status, nh)
+  !> Starts a DEM: sets restrained velocities to zero, finds the first of adaptive steps, and moves positions to the middle of the first step.
+  subroutine begin(handles, ahead, status, nh)
     integer(i4), intent(in) :: nh
     integer(i8), intent(in) :: handles(nh)        !< Model.handles
-    integer(i4), intent(in) :: first              !< 1: time has not begun
+    real(dp), intent(in) :: ahead                 !< [time] by which positions are ahead of velocities
     integer(i4), intent(out) :: status
     type(model_tables) :: model
+    real(dp) :: time
 
     call open_model_tables(handles, model, status)
     if (status /= table_open) return
@@ -40,10 +41,11 @@ contains
       model%control%step(0) = min(model%control%step(0), model%control%adaptive(0)*min(least_step(model, .true.), &
                                                                                       least_step(model, .false.)))
     end if
-    if (first /= 1) return
-    call drift(model%particles, 0.5_dp*model%control%step(0), 0)
-    model%control%drifted(0) = 0.5_dp*model%control%step(0)
-    call move_obstacles(model, 0.5_dp*model%control%step(0))
+    time = 0.5_dp*model%control%step(0) - ahead
+    if (.not. abs(time) > 0) return
+    call drift(model%particles, time, 0)
+    model%control%drifted(0) = model%control%drifted(0) + time
+    call move_obstacles(model, time)
   end subroutine begin
 
   !> Makes steps until an output, a callback or the end is due.
@@ -83,10 +85,10 @@ contains
         call forces(model, work, shown)
         if (control%leads(0) == 1) then
           call sum_impulses(model%particles, control%step(0))
-          call sum_work(model%particles, merge(0.5_dp, 1.0_dp, control%steps(0) > 0)*control%step(0))
+          call sum_work(model%particles, merge(0.5_dp, 1.0_dp, control%steps(0) > 0)*control%drifted(0))
         end if
-        next = control%step(0)
-        if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model, .true.))
+        next = control%longest(0)
+        if (control%adaptive(0) > 0) next = min(next, control%adaptive(0)*least_step(model, .true.))
         call advance(model, control%step(0), next, shown)
         control%followed(0) = 0
         if (is_due(control%time(0), control%sample_interval(0), control%last_sample(0))) then
@@ -113,13 +115,13 @@ contains
     end associate
   end subroutine run
 
-  !> Moves the particles that another program moves by a step.  Forces before and after do half of the work of the step each; before the first
-  !> step there are none.
+  !> Moves the particles that another program moves, from where forces were last computed to the middle of the step, as all others have moved.
+  !> Forces before and after do half of the work of this motion each; before the first step there are none.
   subroutine follow(model)
     type(model_tables), intent(inout) :: model
 
-    if (model%control%steps(0) > 0) call sum_work(model%particles, 0.5_dp*model%control%step(0))
-    call drift(model%particles, model%control%step(0), 1)
+    if (model%control%steps(0) > 0) call sum_work(model%particles, 0.5_dp*model%control%drifted(0))
+    call drift(model%particles, model%control%drifted(0), 1)
   end subroutine follow
 
   !> Computes forces of a step, from positions at its middle and velocities at its start.
@@ -130,7 +132,7 @@ contains
 
     call read_loads(model)
     call read_drives(model)
-    call torsion_torques(model, model%control%step(0), model%control%drifted(0))
+    call torsion_torques(model, model%control%drifted(0))
     call contact_forces(model, model%control%step(0))
     if (none_between(model)) return                 ! springs are evaluated together with the motion
     call spring_forces(model, model%control%step(0), shown)

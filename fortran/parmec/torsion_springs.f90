@@ -15,18 +15,15 @@ module torsion_springs
 contains
 
   !> Computes angles and torques of all torsion springs.
-  !>
-  !>   h      length of the step: time of rotation of particles that another program moves
-  !>   span   time of rotation of all others since the angles were last updated
-  subroutine torsion_torques(model, h, span)
+  subroutine torsion_torques(model, span)
     type(model_tables), intent(inout) :: model
-    real(dp), intent(in) :: h, span
+    real(dp), intent(in) :: span                  !< [time] of rotation since the angles were last updated
     integer(i4) :: n, s
 
     n = int(model%torsions%rows, i4)
     !$omp parallel do schedule(static) if (n > few_springs)
     do s = 0, n - 1
-      call evaluate(model, s, h, span)
+      call evaluate(model, s, span)
     end do
   end subroutine torsion_torques
 
@@ -54,10 +51,10 @@ contains
   end function axes_before
 
   !> Computes angles and torques of one spring.
-  subroutine evaluate(model, s, h, span)
+  subroutine evaluate(model, s, span)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: s
-    real(dp), intent(in) :: h, span
+    real(dp), intent(in) :: span                  !< [time] of rotation
     real(dp) :: axes(3,3), angle, inertia(3), own(3), rate, rates(3), share(3), spin(3), together(2), turns(3,2)
     integer :: i, lead
     integer(i4) :: p
@@ -72,7 +69,7 @@ contains
         if (p < 0) cycle
         own = merge(1, -1, i == 1)*model%particles%spin(:,p)
         spin = spin + own
-        turns(:,i) = merge(h, span, model%particles%driven(p) == 1)*own
+        turns(:,i) = span*own
       end do
       rates = matmul(spin, axes)
       ! The first particle has the same components along its axes before and after it turned, the second one has not.

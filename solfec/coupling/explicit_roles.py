@@ -65,7 +65,7 @@ class ParticleModeler(Modeler):
     advance : callable
         ``advance(count)`` makes explicit steps.
     average : callable
-        ``average()`` returns the length of explicit steps whose forces are averaged, or 0.
+        ``average()`` returns the time of the last explicit steps if their forces are averaged, or 0.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class ParticleModeler(Modeler):
         self._advance(self.count)
         self.seconds += perf_counter() - began
         self.boundary.count_explicit_steps()
-        self.boundary.take_forces(self.count * self._average())
+        self.boundary.take_forces(self._average())
 
     def pull(self, buffer: Buffer) -> None:
         """Copy time and particles into the buffer."""

@@ -199,11 +199,12 @@ class HYBRID_SOLVER(CoSolver):
             self._model.control.leads[0] = 1
             self._model.particles.driven[self._boundary.particles] = 1
             self._model.unsettle()
-        self._run = Run(self._model, np.inf, step, *self._writing())
+        # after a step of half the length forces belong to times k step, so that the last ones belong to the middle of the implicit step
+        self._run = Run(self._model, np.inf, step, *self._writing(), first_step=0.5 * step)
         if continued:  # from a frame that the simulation will load
             return
         if first:
-            self._advance(self._substeps // 2)
+            self._advance(self._substeps // 2 + 1)
         else:
             self._boundary.hand_over_velocities()
             self._run.begin()
@@ -223,7 +224,7 @@ class HYBRID_SOLVER(CoSolver):
         if self._companion.owes:
             self._follow()
         else:
-            self._take_forces(self._substeps if self._simulation.domain.step_number else self._substeps // 2)
+            self._boundary.take_forces(self._averaged())
 
     def _follow(self) -> None:
         """Make the explicit steps of an implicit step."""
@@ -257,12 +258,9 @@ class HYBRID_SOLVER(CoSolver):
         self._run.advance(count)
 
     def _averaged(self) -> float:
-        """Return the explicit step if forces are averaged, else 0."""
-        return float(self._model.control.step[0]) if self._averages else 0.0
-
-    def _take_forces(self, count: int) -> None:
-        """Store the forces of `count` explicit steps on the bodies."""
-        self._boundary.take_forces(count * self._averaged())
+        """Return the time of the last explicit steps if their forces are averaged, else 0; the first of all has half the length of the others."""
+        count = self._substeps if self._model.control.steps[0] > self._substeps // 2 + 1 else 0.5 * (self._substeps + 1)
+        return count * float(self._model.control.step[0]) if self._averages else 0.0
 
     def _writing(self) -> tuple:
         """Return intervals, and the writer of files."""

@@ -61,16 +61,19 @@ class Run:
         Stores the present state when files are due and at the end; the argument says whether the duration is reached.
     continued : bool
         Whether the model continues this run from a stored state.
+    first_step : float, optional
+        Length of the very first step; default: `step`.
     """
 
     def __init__(self, model: Model, duration: float, step: float, intervals: Intervals, write=None, report=None, adaptive: float = 0.0, stop_file: str | None = None,
-                 store=None, continued: bool = False):  # fmt: skip
+                 store=None, continued: bool = False, first_step: float | None = None):  # fmt: skip
         self.model, self.intervals, self.write, self.report, self.stop_file = model, intervals, write, report, stop_file
         self._store, self._continued = store, continued
         control = model.control
         control.adaptive[0], control.longest[0], control.duration[0] = adaptive, step, duration
+        self._before = float(control.step[0]) if control.steps[0] else None  # the step in whose middle positions are, if it is another one
         if not continued:
-            control.step[0], control.elapsed[0] = step, 0.0
+            control.step[0], control.elapsed[0] = step if control.steps[0] or first_step is None else first_step, 0.0
         self._most = 1
 
     def go(self) -> None:
@@ -113,7 +116,9 @@ class Run:
         if self.model.control.steps[0] == 0 and self.model.time == 0.0:
             self._start()
         else:
-            self._check(_begin(self.model.handles(), 0))
+            step = self.model.control.step[0] if self._before is None else self._before
+            self._check(_begin(self.model.handles(), 0.5 * step))
+        self._before = None
 
     def advance(self, count: int) -> None:
         """Make `count` steps, whatever the duration."""
@@ -131,7 +136,7 @@ class Run:
                 recorded.append(value)
         if self.write is not None:
             self.write()
-        self._check(_begin(handles, 1))
+        self._check(_begin(handles, 0.0))
         self._keep()
 
     def _advance(self, most: int = MOST_STEPS) -> None:

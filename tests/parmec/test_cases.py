@@ -35,7 +35,7 @@ CASES = {  # what the case is about: file and test
     "labels of samples": "test_reference_numbers.py test_samples_keep_parmecs_times",
     "hybrid: cube on a spring, any substeps": "../coupling/test_hybrid_solver.py test_a_cube_on_a_spring_swings_under_its_weight_however_many_substeps",
     "hybrid: torsion": "../coupling/test_hybrid_solver.py test_a_torsion_spring_turns_a_cube",
-    "hybrid: free chain": "../coupling/test_hybrid_solver.py test_a_particle_that_hangs_on_a_falling_cube_moves_as_in_solfec_1",
+    "hybrid: free chain": "../coupling/test_hybrid_solver.py test_a_particle_that_hangs_on_a_falling_cube_falls_with_it",
     "hybrid: who applies gravity": "../coupling/test_hybrid_solver.py test_gravity_of_a_shared_body_is_that_of_the_explicit_model",
     "hybrid: boundary contacts": "../coupling/test_hybrid_solver.py test_shared_bodies_touch_one_another_only_when_asked_and_others_always",
     "hybrid: number of substeps": "../coupling/test_hybrid_solver.py test_explicit_steps_are_the_implicit_one_over_powers_of_two",
