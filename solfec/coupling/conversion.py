@@ -24,6 +24,7 @@ from .hybrid import execute
 FREE = 1_000_001  # surface identifier of bodies without contacts; those of bodies with contacts, and of planes, follow
 GROUND_SIZE = 1e-3  # size of the obstacle for ends of springs on the ground, over the size of the model
 REACH = 20.0  # side of the obstacle behind a plane, over the size of the model
+APART = 1e-9  # distance over the size of the model below which points coincide, and lengths are equal
 
 
 @command("PARMEC_IMPORT")
@@ -155,13 +156,13 @@ class Conversion:
         return FREE if not own else FREE + 1 + groups.index(own)
 
     def _body(self, number: int) -> int:
-        """Make a rigid body with a particle's mass, inertia and motion; a particle without a shape gets a small sphere without contacts."""
+        """Make a rigid body with a particle's mass, inertia and motion, and the shape that it was made with; without one it gets a small sphere."""
         particles, surface = self.model.particles, self._surface_of(number)
         centre, turn = particles.position[:, number], particles.rotation[:, :, number]
         kind = particles.kind[number]
-        if kind == ParticleKind.MESH:
+        if number in self.model.surfaces:  # ANALYTICAL may have changed its mass and place since
             mesh = self.model.surfaces[number].mesh
-            shape = Mesh(mesh.nodes.copy(), mesh.topology.with_surfaces(np.full_like(mesh.topology.face_surface, surface)), mesh.volume_ids)
+            shape = Mesh(centre + (mesh.nodes - particles.reference[:, number]) @ turn.T, mesh.topology.with_surfaces(np.full_like(mesh.topology.face_surface, surface)), mesh.volume_ids)
         else:
             radius = float(particles.radius[number]) if kind == ParticleKind.SPHERE else GROUND_SIZE * self.size
             shape = Sphere(centre, radius, 1, surface)
@@ -212,20 +213,27 @@ class Conversion:
             places = [self.place(number, links.arm[:, side, row]) for side, number in enumerate(ends)]
             bodies = [self.bodies[number] if number >= 0 else self.ground() for number in ends]
             direction = -links.direction[:, row] if links.kind[row] == LinkKind.CONSTANT else None  # from the second point to the first
-            law, dashpot = self._law(row)
+            between = places[1] - places[0]
+            length = between @ links.direction[:, row] if direction is not None else np.linalg.norm(between)
+            law, dashpot = self._law(row, float(length - links.rest[row]))
             update = DirectionUpdate.FOLLOW if direction is None else DirectionUpdate.FIXED
             joints.spring(bodies[0], places[0], bodies[1], places[1], law, (-np.inf, np.inf), direction, update, dashpot)
         for row in range(self.model.joints.n):
             one, two = self.model.joints.particle[:, row].tolist()
-            joints.mechanism("BALL", self.bodies[one], self.bodies[two] if two >= 0 else None, self.place(one, self.model.joints.arm[:, 0, row]))
+            point, other = (self.place(number, self.model.joints.arm[:, side, row]) for side, number in enumerate((one, two)))
+            if np.linalg.norm(point - other) > APART * self.size:
+                raise BadValue(f"BALL_JOINT {row} cannot become BALL: its particles are turned, and its points are {np.linalg.norm(point - other):g} apart")
+            joints.mechanism("BALL", self.bodies[one], self.bodies[two] if two >= 0 else None, point)
 
-    def _law(self, row: int) -> tuple[Callable | list, float]:
+    def _law(self, row: int, stretched: float) -> tuple[Callable | list, float]:
         """Return the force of a spring on its first body along the axis from the second point, the negative of its tables, and its dashpot.
 
-        A linear dashpot with a table without a dead zone becomes a number; other tables become functions of stroke and velocity.
+        Strokes count from the present length, by which the spring is stretched already where particles are turned. A linear dashpot with a table without a dead zone becomes a number; other tables become functions of stroke and velocity.
         """
         links, model = self.model.links, self.model
         places, forces, slopes = model.curve(int(links.curve[row]))
+        if abs(stretched) > APART * self.size:
+            places = places - stretched
         coefficient = self._damping(row, slopes)
         if coefficient is None:
             rates, resistance, steps = model.curve(int(links.dashpot[row]))

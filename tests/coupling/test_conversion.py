@@ -62,6 +62,36 @@ for i in range (3): VELOCITY (i, (1, 2, 3), (.1, .2, .3))
     assert bodies[1].conf[9:12] == pytest.approx([0.01, 0.02, 9.03])  # no gravity, no contacts
 
 
+def test_springs_of_turned_particles_are_stretched_as_in_the_explicit_engine():
+    """A quarter turn brings the point (1, 0, 0) to (0, 1, 0), 2 from the ground's point; the spring's length is that of the points as given, sqrt (10)."""
+    solfec, bodies = imported("""
+ANALYTICAL (mass = 2, rotation = [0, 1, 0, -1, 0, 0, 0, 0, 1])
+SPRING (0, (1, 0, 0), -1, (0, 3, 0), [-1, -200, 1, 200])
+""")
+    RUN(solfec, NEWTON_SOLVER(), 0.2)
+    assert bodies[0].conf[9:12] == pytest.approx([0, (2 - np.sqrt(10)) * (1 - np.cos(2)), 0], abs=1e-4)
+
+
+def test_points_of_joints_that_turned_particles_hold_apart_are_refused():
+    with pytest.raises(ValueError, match=r"BALL_JOINT 0 cannot become BALL: its particles are turned, and its points are 1.41421 apart"):
+        imported("ANALYTICAL (rotation = [0, 1, 0, -1, 0, 0, 0, 0, 1])\nBALL_JOINT (0, (1, 0, 0))\n")
+
+
+@pytest.mark.parametrize("changed", ["", "ANALYTICAL (particle = 0)", "ANALYTICAL ([200, 200, 200, 0, 0, 0], 1200, particle = 0)"])
+def test_a_mesh_that_is_made_analytical_rests_on_its_own_faces(changed):
+    """As a small sphere at its centre it would fall through the plane until this one touches it."""
+    corners = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    solfec, bodies = imported(f"""
+MESH ({corners}, [8, 0, 1, 2, 3, 4, 5, 6, 7, MATERIAL (1000, 1, 0.3)], 0, 1)
+{changed}
+for x, y in ((0, 0), (1, 0), (1, 1), (0, 1)): SPRING (0, (x, y, 0), -1, [(0, 0, 0), (0, 0, 1)], [-1, 1E7, 0, 0, 1, 0], 1.)
+GRAVITY (0., 0., -10.)
+""")
+    RUN(solfec, NEWTON_SOLVER(), 0.2)
+    assert bodies[0].mass == pytest.approx(1200 if "1200" in changed else 1000)
+    assert bodies[0].conf[9:12] == pytest.approx([0.5, 0.5, 0.5], abs=1e-3)
+
+
 DAMPED = np.sqrt(99)
 
 
