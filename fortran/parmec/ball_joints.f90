@@ -1,14 +1,14 @@
 !> Reactions of ball joints: the relative velocities of a joint's two points at the start and at the end of a step sum to zero.
 !>
-!> Restraints remove components of forces f and torques t after the reactions are added: a particle moves under P f and Q t, where P and
-!> Q are I less the sum of d d^T over the restrained directions d.  The equations of the joints contain these projections.
+!> Restraints act after the reactions are added: a particle moves under P f, where P is I less the sum of d d^T over the restrained
+!> directions d, and turns about axes across the restrained ones only.  The equations of the joints contain both.
 module ball_joints
   use kinds, only: dp, i4
   use state_tables, only: model_tables
   use matrix3, only: cross
   use particle_motion, only: turn_faster
-  use pivoting, only: solve, solve_unsymmetric
-  use prescriptions, only: remove
+  use pivoting, only: solve
+  use prescriptions, only: hold_axes, remove, turning_of_free_axes
   implicit none
   private
   public :: joint_work, prepare_joints, joint_reactions
@@ -40,17 +40,11 @@ contains
     real(dp), intent(in) :: h                     !< [time]
     type(joint_work), intent(inout) :: work
     integer(i4) :: g, i, j, n
-    logical :: symmetric
 
     do g = 0, int(model%joint_groups%rows, i4) - 1
       n = 3*model%joint_groups%size(g)
-      symmetric = .not. any_turns_about_some_axes(model, g)
-      call assemble(model, g, h, symmetric, work)
-      if (symmetric) then
-        call solve(n, work%matrix(1:n,1:n), work%right(1:n), work%order(1:n))
-      else
-        call solve_unsymmetric(n, work%matrix(1:n,1:n), work%right(1:n), work%order(1:n))
-      end if
+      call assemble(model, g, h, work)
+      call solve(n, work%matrix(1:n,1:n), work%right(1:n), work%order(1:n))
       do i = 1, model%joint_groups%size(g)
         j = model%joint_order%joint(model%joint_groups%first(g) + i - 1)
         model%joints%reaction(:,j) = work%right(3*i-2:3*i)
@@ -61,31 +55,11 @@ contains
     end do
   end subroutine joint_reactions
 
-  !> Whether restraints remove torques of a particle of some joint about one axis or two: W of such joints is unsymmetric, since these
-  !> axes need not be principal ones.
-  pure logical function any_turns_about_some_axes(model, g) result(found)
-    type(model_tables), intent(in) :: model
-    integer(i4), intent(in) :: g
-    integer :: side
-    integer(i4) :: i, j, r
-
-    found = .false.
-    do i = model%joint_groups%first(g), model%joint_groups%first(g) + model%joint_groups%size(g) - 1
-      j = model%joint_order%joint(i)
-      do side = 1, 2
-        r = model%joints%restraint(side,j)
-        if (r < 0) cycle
-        found = found .or. (model%restraints%angular_count(r) > 0 .and. model%restraints%angular_count(r) < 3)
-      end do
-    end do
-  end function any_turns_about_some_axes
-
   !> Assembles h W R = -(U + U'), with U at the start and U', without reactions, at the end of the step.
-  subroutine assemble(model, g, h, symmetric, work)
+  subroutine assemble(model, g, h, work)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: g
     real(dp), intent(in) :: h
-    logical, intent(in) :: symmetric
     type(joint_work), intent(inout) :: work
     real(dp) :: block(3,3)
     integer(i4) :: a, b, first, i, j
@@ -98,12 +72,7 @@ contains
         b = model%joint_order%joint(first + j - 1)
         block = coupling(model, a, b)
         work%matrix(3*i-2:3*i,3*j-2:3*j) = block
-        if (symmetric) then
-          block = transpose(block)
-        else
-          block = coupling(model, b, a)
-        end if
-        work%matrix(3*j-2:3*j,3*i-2:3*i) = block
+        work%matrix(3*j-2:3*j,3*i-2:3*i) = transpose(block)
       end do
     end do
   end subroutine assemble
@@ -126,7 +95,9 @@ contains
       r = model%joints%restraint(side,j)
       if (r >= 0) then
         call remove(model%restraints%linear(:,:,r), model%restraints%linear_count(r), force)
-        call remove(model%restraints%angular(:,:,r), model%restraints%angular_count(r), torque)
+        if (particles%held(2,p) == 0) call hold_axes(h, model%restraints%angular(:,:,r), model%restraints%angular_count(r), &
+                                                     particles%rotation(:,:,p), particles%inertia(:,:,p), &
+                                                     particles%inverse_inertia(:,:,p), particles%angular(:,p), torque)
       end if
       velocity = 2*particles%velocity(:,p)
       if (particles%held(1,p) == 0) velocity = velocity + (h/particles%mass(p))*force
@@ -137,11 +108,12 @@ contains
     end associate
   end function point_velocity
 
-  !> Velocity at joint a from a unit impulse at joint b, through the particles that both joints hold: P/m + H_a J^-1 L^T Q L H_b^T.
+  !> Velocity at joint a from a unit impulse at joint b, through the particles that both joints hold: P/m + H_a K H_b^T, where K is
+  !> J^-1, or that of rotation about free axes.
   pure function coupling(model, a, b) result(block)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: a, b
-    real(dp) :: block(3,3), one(3,3), two(3,3)
+    real(dp) :: block(3,3), one(3,3), turning(3,3)
     integer :: k, l
     integer(i4) :: p, r
     real(dp) :: sense
@@ -161,13 +133,10 @@ contains
         end if
         if (model%particles%held(2,p) == 0) then
           one = lever(model, a, k, p)
-          two = transpose(lever(model, b, l, p))
-          if (r >= 0) then
-            two = matmul(model%particles%rotation(:,:,p), two)
-            call remove_from_all(model%restraints%angular(:,:,r), model%restraints%angular_count(r), two)
-            two = matmul(transpose(model%particles%rotation(:,:,p)), two)
-          end if
-          block = block + sense*matmul(one, matmul(model%particles%inverse_inertia(:,:,p), two))
+          turning = model%particles%inverse_inertia(:,:,p)
+          if (r >= 0) turning = turning_of_free_axes(model%restraints%angular(:,:,r), model%restraints%angular_count(r), &
+                                                     model%particles%rotation(:,:,p), turning)
+          block = block + sense*matmul(one, matmul(turning, transpose(lever(model, b, l, p))))
         end if
       end do
     end do

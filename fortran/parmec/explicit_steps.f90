@@ -142,7 +142,7 @@ contains
       call drive_accelerations(model)               ! joints follow prescribed motion
       call joint_reactions(model, model%control%step(0), work)
     end if
-    call restrain_forces(model%restraints, model%particles)
+    call restrain_forces(model%restraints, model%particles, model%control%step(0))
     call drive_accelerations(model)
   end subroutine forces
 

@@ -3,7 +3,7 @@ module pivoting
   use kinds, only: dp, i4
   implicit none
   private
-  public :: solve, solve_unsymmetric
+  public :: solve
 
   !> Relative size below which a pivot counts as zero: other joints hold this direction already.
   real(dp), parameter :: redundant = 1e-10_dp
@@ -66,43 +66,6 @@ contains
       b(p) = row(1)
     end subroutine exchange
   end subroutine solve
-
-  !> Solves an unsymmetric system by Gaussian elimination; unknowns with zero pivots are zero.
-  subroutine solve_unsymmetric(n, a, b, order)
-    integer(i4), intent(in) :: n
-    real(dp), intent(inout) :: a(n,n), b(n)       !< matrix, which is overwritten; right hand side, then the solution
-    integer(i4), intent(inout) :: order(n)        !< of unknowns
-    real(dp) :: largest, row(n)
-    integer(i4) :: at(2), i, j, k, rank
-
-    order = [(i, i=1, n)]
-    largest = 0
-    rank = n
-    do k = 1, n
-      at = maxloc(abs(a(k:n,k:n))) + k - 1
-      if (k == 1) largest = abs(a(at(1),at(2)))
-      if (.not. abs(a(at(1),at(2))) > redundant*largest) then
-        rank = k - 1
-        exit
-      end if
-      row = a(k,:)
-      a(k,:) = a(at(1),:)
-      a(at(1),:) = row
-      b([k, at(1)]) = b([at(1), k])
-      row = a(:,k)
-      a(:,k) = a(:,at(2))
-      a(:,at(2)) = row
-      order([k, at(2)]) = order([at(2), k])
-      do i = k + 1, n
-        a(i,k) = a(i,k)/a(k,k)
-        b(i) = b(i) - a(i,k)*b(k)
-      end do
-      do j = k + 1, n
-        a(k+1:n,j) = a(k+1:n,j) - a(k+1:n,k)*a(k,j)
-      end do
-    end do
-    call substitute(n, rank, a, order, b)
-  end subroutine solve_unsymmetric
 
   !> Back substitution in the first `rank` rows; other unknowns are zero.
   pure subroutine substitute(n, rank, a, order, b)

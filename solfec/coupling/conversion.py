@@ -228,7 +228,8 @@ class Conversion:
     def _law(self, row: int, stretched: float) -> tuple[Callable | list, float]:
         """Return the force of a spring on its first body along the axis from the second point, the negative of its tables, and its dashpot.
 
-        Strokes count from the present length, by which the spring is stretched already where particles are turned. A linear dashpot with a table without a dead zone becomes a number; other tables become functions of stroke and velocity.
+        Strokes count from the present length, by which the spring is stretched already where particles are turned.
+        A linear dashpot with a table without a dead zone becomes a number; other tables become functions of stroke and velocity.
         """
         links, model = self.model.links, self.model
         places, forces, slopes = model.curve(int(links.curve[row]))

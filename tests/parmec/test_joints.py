@@ -212,7 +212,7 @@ def test_joints_and_restraints_hold_different_directions_of_one_particle():
 
 @pytest.mark.parametrize("angular", [[1, 0, 0], [1, 2, 3, 0, 1, 1]])
 def test_points_of_joints_stay_together_about_axes_that_are_no_principal_ones(angular):
-    """Restraints remove torques, reactions' among them, about axes that couple with the others through products of inertia."""
+    """Restraints hold axes that couple with the others through products of inertia, against torques of reactions, too."""
     gaps = []
     for steps in (1024, 2048):
         parmec.model.begin(None)
@@ -225,13 +225,13 @@ def test_points_of_joints_stay_together_about_axes_that_are_no_principal_ones(an
         parmec.GRAVITY(0.5, 1.0, -2.0)
         ends = [[parmec.HISTORY(f"P{axis}", k, (k, 0, 0)) for axis in "XYZ"] for k in range(3)]
         others = [[parmec.HISTORY(f"P{axis}", k - 1, (k, 0, 0)) for axis in "XYZ"] for k in (1, 2)]
-        torques = [parmec.HISTORY(f"T{axis}", 1) for axis in "XYZ"]
+        spins = [parmec.HISTORY(f"O{axis}", 1) for axis in "XYZ"]
         parmec.DEM(1.0, 1 / steps, (NO_FILES, 1 / steps))
         gap = [np.linalg.norm(np.array(one) - other, axis=0).max() for one, other in zip(ends, [np.zeros((3, 1)), *map(np.array, others)])]
         gaps.append(max(gap))
         axes = np.reshape(angular, (-1, 3))
-        assert axes @ np.array(torques) == pytest.approx(0, abs=1e-10)
-        assert np.abs(torques).max() > 0.1
+        assert axes @ np.array(spins) == pytest.approx(0, abs=1e-10)
+        assert np.abs(spins).max() > 0.05
     assert gaps[0] < 1e-4
     assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.3)
 

@@ -197,6 +197,41 @@ def test_a_fully_restrained_particle_stays():
     assert (particles().rotation[:, :, 0] == np.eye(3)).all()
 
 
+def test_a_particle_turns_steadily_about_the_axis_that_restraints_leave_it():
+    """The axis is no principal one: without torques about the others the particle would tumble."""
+    ANALYTICAL([2, 3, 1.5, 0.3, 0.4, 0.5], 1)
+    RESTRAIN(0, angular=[1, 0, 0, 0, 1, 0])
+    VELOCITY(0, angular=(0, 0, 1))
+    DEM(1.0, 1 / 256)
+    assert particles().spin[:, 0] == pytest.approx([0, 0, 1], abs=1e-6)
+    assert particles().rotation[:, :, 0] == pytest.approx(Rotation.from_rotvec([0, 0, 1 + 1 / 512]).as_matrix(), abs=1e-6)
+    assert particles().rotation[2, 2, 0] == pytest.approx(1, abs=1e-14)
+
+
+def test_a_particle_that_does_not_turn_about_one_axis_keeps_its_energy():
+    """Free rotation with the inertias 1, 2, 3, but for the torque along x that keeps the spin across x: J W' + W x J W = s L^T x, x . L W = 0."""
+    inertia = np.diag([1.0, 2.0, 3.0])
+
+    def rates(_, y):
+        turn, spin = y[:9].reshape(3, 3), y[9:]
+        free, along = np.linalg.solve(inertia, -np.cross(spin, inertia @ spin)), np.linalg.solve(inertia, turn[0])
+        return np.concatenate([(turn @ np.cross(spin, np.eye(3), axisb=0, axisc=0)).ravel(), free - along * (turn[0] @ free) / (turn[0] @ along)])
+
+    exact = solve_ivp(rates, (0, 1), [*np.eye(3).ravel(), 0, 1, 1], rtol=1e-10, atol=1e-12).y[:, -1]
+    errors = []
+    for step in (1 / 128, 1 / 256):
+        model.begin(None)
+        ANALYTICAL([1, 2, 3, 0, 0, 0], 1)
+        RESTRAIN(0, angular=[1, 0, 0])
+        VELOCITY(0, angular=(0, 1, 1))
+        DEM(1.0, step)
+        assert abs(particles().spin[0, 0]) < 1e-9
+        spin = particles().angular[:, 0]
+        assert spin @ inertia @ spin == pytest.approx(5, abs=1e-4)
+        errors.append(np.abs(spin - exact[9:]).max())
+    assert errors[0] < 2e-5 and errors[1] < 0.27 * errors[0]
+
+
 def test_a_second_dem_goes_on_where_the_first_one_ended():
     ANALYTICAL([1, 2, 3, 0, 0, 0])
     VELOCITY(0, (1, 2, 3), (0.1, 0.2, 0.3))
