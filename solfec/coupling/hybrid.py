@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -31,6 +32,8 @@ from .stored import Companion
 
 Interval = float | int | Callable[[float], float]
 
+SAME = 1e-6  # difference of times over the explicit step below which they are equal
+
 
 class HYBRID_SOLVER(CoSolver):
     """Co-simulation with the explicit engine (docs/parmec.md).
@@ -58,7 +61,7 @@ class HYBRID_SOLVER(CoSolver):
         'OFF' (default): those of the last one.
     """
 
-    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps", "_resynchronises", "_averages", "_timing", "_particles")
+    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps", "_time", "_resynchronises", "_averages", "_timing", "_particles")
 
     @command("HYBRID_SOLVER")
     def __init__(
@@ -188,6 +191,7 @@ class HYBRID_SOLVER(CoSolver):
         """Find the number of explicit steps in one implicit step; in the first RUN, advance the explicit model by half an implicit step."""
         domain.settle()
         limit_step(domain)  # explicit finite elements may lower the step of the run, before its first frame
+        before = 0.0 if self._boundary is None else self._substeps * float(self._model.control.step[0])
         step = self._divide(domain.step)
         first = self._boundary is None
         if first:
@@ -199,15 +203,24 @@ class HYBRID_SOLVER(CoSolver):
             self._model.control.leads[0] = 1
             self._model.particles.driven[self._boundary.particles] = 1
             self._model.unsettle()
+        if not (first or continued):
+            self._shift(0.5 * (domain.step - before) + 0.5 * (step - float(self._model.control.step[0])), step)
         # after a step of half the length forces belong to times k step, so that the last ones belong to the middle of the implicit step
         self._run = Run(self._model, np.inf, step, *self._writing(), first_step=0.5 * step)
         if continued:  # from a frame that the simulation will load
             return
         if first:
-            self._advance(self._substeps // 2 + 1)
+            self._advance(self._substeps // 2 + 1, 0.5 * domain.step + 0.5 * step)
         else:
             self._boundary.hand_over_velocities()
             self._run.begin()
+
+    def _shift(self, time: float, step: float) -> None:
+        """Make explicit steps of at most a length through a time, or back: the explicit model is half an implicit step of another length ahead then."""
+        count = math.ceil(abs(time) / step - SAME)
+        if count:
+            self._run = Run(self._model, np.inf, time / count, *self._writing())
+            self._advance(count, time)
 
     def _divide(self, length: float) -> float:
         """Find the number of explicit steps in an implicit one, and return their length."""
@@ -218,12 +231,14 @@ class HYBRID_SOLVER(CoSolver):
 
     def _go_on(self) -> None:
         """After a frame is restored, make the explicit steps that follow it."""
-        self._divide(self._simulation.domain.step)
+        domain = self._simulation.domain
+        self._divide(domain.step)
         if self._model.writer is not None:
             self._model.writer.rewind(self._companion.files)
         if self._companion.owes:
             self._follow()
         else:
+            self._time = domain.step if domain.step_number else 0.5 * (domain.step + float(self._model.control.step[0]))
             self._boundary.take_forces(self._averaged())
 
     def _follow(self) -> None:
@@ -239,12 +254,12 @@ class HYBRID_SOLVER(CoSolver):
             self._boundary.hand_over_places()
         self._timing["coupling"] += perf_counter() - began
         self._timing["steps"] += 1
-        self._advance(self._substeps)
+        self._advance(self._substeps, length)
         self._companion.followed = self._simulation.domain.step_number
 
-    def _advance(self, count: int) -> None:
-        """Make explicit steps with the bodies' velocities."""
-        particles, began = self._particles, perf_counter()
+    def _advance(self, count: int, time: float) -> None:
+        """Make explicit steps with the bodies' velocities through a time."""
+        particles, began, self._time = self._particles, perf_counter(), time
         before, particles.count = particles.seconds, count
         particles.free_velocity()
         particles.apply_reactions()
@@ -258,9 +273,8 @@ class HYBRID_SOLVER(CoSolver):
         self._run.advance(count)
 
     def _averaged(self) -> float:
-        """Return the time of the last explicit steps if their forces are averaged, else 0; the first of all has half the length of the others."""
-        count = self._substeps if self._model.control.steps[0] > self._substeps // 2 + 1 else 0.5 * (self._substeps + 1)
-        return count * float(self._model.control.step[0]) if self._averages else 0.0
+        """Return the time of the last explicit steps if their forces are averaged, else 0."""
+        return self._time if self._averages else 0.0
 
     def _writing(self) -> tuple:
         """Return intervals, and the writer of files."""

@@ -114,6 +114,27 @@ def test_a_spring_between_a_shared_cube_and_a_particle_is_of_second_order(subste
     assert (fine < 0.27 * coarse).all()
 
 
+@pytest.mark.parametrize("ratio", [0.25, 4, 0.9])
+def test_bodies_swing_on_where_the_step_changes_between_two_runs(ratio):
+    """Two masses on a spring, as above: the explicit model is half an implicit step of the new length ahead, so the error stays of second order."""
+    w, errors = np.sqrt(150), []
+    for step in (1 / 256, 1 / 512):
+        model.begin(None)
+        text = PARTICLE + "ANALYTICAL (mass = 2, position = (.5, .5, 3))\nSPRING (0, (.5, .5, 1), 1, (.5, .5, 3), [-1, -100, 1, 100])\n"
+        scene = Scene(text, step=step, parmec_step=step / 4, gravity=0.0, velocity=((0, 0, 1), (0, 0, 0)))
+        scene.run(0.5)
+        scene.solfec.step = ratio * step
+        scene.run(0.5)
+        now, control, position = scene.solfec.time, scene.explicit.control, scene.explicit.particles.position
+        time = control.time[0] + control.step[0] / 2
+        assert control.time[0] - control.step[0] / 2 == pytest.approx(now + ratio * step / 2, abs=1e-12)
+        errors.append((scene.body.conf[11] - 0.5 - (now + 2 * np.sin(w * now) / w) / 3, position[2, 1] - 3 - (time - np.sin(w * time) / w) / 3))
+        assert abs(scene.hybrid.exchange["gain"]) < 30 * max(step, ratio * step) ** 2
+    coarse, fine = np.abs(errors)
+    assert coarse.max() < 1e-3
+    assert (fine < 0.35 * coarse).all()
+
+
 @pytest.mark.parametrize("options", [{}, {"resynchronise": "ON"}])
 def test_driven_and_free_particles_of_one_body_move_alike(options):
     """Free flight with spin about a principal axis: after a step of half the length both are where forces were last computed, or a step later."""
