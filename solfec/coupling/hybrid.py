@@ -33,6 +33,7 @@ from .stored import Companion
 Interval = float | int | Callable[[float], float]
 
 SAME = 1e-6  # difference of times over the explicit step below which they are equal
+MOST_LATE = 0.6  # explicit steps by which the explicit model may be late in a stored state: half a one in those of earlier versions
 
 
 class HYBRID_SOLVER(CoSolver):
@@ -231,14 +232,20 @@ class HYBRID_SOLVER(CoSolver):
 
     def _go_on(self) -> None:
         """After a frame is restored, make the explicit steps that follow it."""
-        domain = self._simulation.domain
-        self._divide(domain.step)
+        domain, control = self._simulation.domain, self._model.control
+        step, now = self._divide(domain.step), float(control.step[0])
         if self._model.writer is not None:
             self._model.writer.rewind(self._companion.files)
-        if self._companion.owes:
+        due = domain.step if self._companion.owes else 0.0
+        late = domain.time + 0.5 * domain.step - (float(control.time[0]) - 0.5 * now) - due
+        if abs(step - now) > SAME * step or abs(late) > MOST_LATE * step:  # the input has another step now
+            self._shift(due + late + 0.5 * (step - now), step)
+            self._run = Run(self._model, np.inf, step, *self._writing())
+            self._companion.followed = domain.step_number
+        elif self._companion.owes:
             self._follow()
         else:
-            self._time = domain.step if domain.step_number else 0.5 * (domain.step + float(self._model.control.step[0]))
+            self._time = domain.step if domain.step_number else 0.5 * (domain.step + now)
             self._boundary.take_forces(self._averaged())
 
     def _follow(self) -> None:

@@ -94,3 +94,34 @@ def test_results_without_an_explicit_model_are_not_continued(tmp_path, monkeypat
     assert cli.main(["plain.py", "5"]) == 0
     assert cli.main(["-c", str(MODEL), "10"]) == 1
     assert "do not hold the explicit model" in capsys.readouterr().err
+
+
+SWINGING = """
+import math
+step, duration = [float(word) for word in NON_SOLFEC_ARGV()]
+corners = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+solfec = SOLFEC('DYNAMIC', step, 'out/swinging')
+body = BODY(solfec, 'RIGID', HEX(corners, 1, 1, 1, 1, [1] * 6), BULK_MATERIAL(solfec, density=1))
+INITIAL_VELOCITY(body, (0, 0, 1), (0, 0, 0))
+open('swing.py', 'w').write('''
+MESH (corners, [8, 0, 1, 2, 3, 4, 5, 6, 7, MATERIAL (1, 1, 0.3)], 0, 1)
+SPRING (0, (.5, .5, 0), -1, (.5, .5, -1), [-1, -100, 1, 100], direction = (0, 0, 1))
+''')
+OUTPUT(solfec, 0.125)
+RUN(solfec, HYBRID_SOLVER('swing.py', BOUND, {0: body.id}, GAUSS_SEIDEL_SOLVER(1E-6, 100)), duration)
+print('error', body.conf[11] - 0.5 - 0.1 * math.sin(10 * solfec.time))
+"""
+
+
+@pytest.mark.parametrize("bound", ["step / 4", "1 / 1024"], ids=["another explicit step", "the same explicit step"])
+def test_a_run_that_continues_with_another_step_is_of_second_order(bound, tmp_path, monkeypatch, capsys):
+    """The explicit model is half an implicit step of the new length ahead; the last frame holds it half a step of the old one behind."""
+    errors = []
+    for step in (1 / 128, 1 / 256):
+        (tmp_path / str(step)).mkdir()
+        monkeypatch.chdir(tmp_path / str(step))
+        Path("input.py").write_text(SWINGING.replace("BOUND", bound))
+        for words in ((step, 1.0), (step / 2, 2.0)):
+            assert cli.main(["-c", "--quiet", "input.py", *map(str, words)]) == 0
+        errors.append(abs(float(capsys.readouterr().out.split()[-1])))
+    assert errors[0] < 2e-4 and errors[1] < 0.3 * errors[0]
