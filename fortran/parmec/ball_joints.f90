@@ -95,6 +95,7 @@ contains
       r = model%joints%restraint(side,j)
       if (r >= 0) then
         call remove(model%restraints%linear(:,:,r), model%restraints%linear_count(r), force)
+        call remove(model%restraints%angular(:,:,r), model%restraints%angular_count(r), torque)
         if (particles%held(2,p) == 0) call hold_axes(h, model%restraints%angular(:,:,r), model%restraints%angular_count(r), &
                                                      particles%rotation(:,:,p), particles%inertia(:,:,p), &
                                                      particles%inverse_inertia(:,:,p), particles%angular(:,p), torque)

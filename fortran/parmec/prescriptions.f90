@@ -30,8 +30,8 @@ contains
     end do
   end subroutine restrain_velocities
 
-  !> Removes forces along restrained directions, and finds the torques under which particles do not turn about restrained axes; programs
-  !> that move particles get their forces.
+  !> Removes forces along restrained directions, and finds the torques under which particles do not turn about restrained axes; from torques
+  !> on particles that another program moves it removes the components about these axes.
   subroutine restrain_forces(restraints, particles, h)
     type(restraint_table), intent(in) :: restraints
     type(particle_table), intent(inout) :: particles
@@ -40,16 +40,16 @@ contains
 
     do r = 0, int(restraints%rows, i4) - 1
       p = restraints%particle(r)
-      if (particles%driven(p) == 1) cycle
       call remove(restraints%linear(:,:,r), restraints%linear_count(r), particles%force(:,p))
+      call remove(restraints%angular(:,:,r), restraints%angular_count(r), particles%torque(:,p))
+      if (particles%driven(p) == 1) cycle
       call hold_axes(h, restraints%angular(:,:,r), restraints%angular_count(r), particles%rotation(:,:,p), &
                      particles%inertia(:,:,p), particles%inverse_inertia(:,:,p), particles%angular(:,p), particles%torque(:,p))
     end do
   end subroutine restrain_forces
 
-  !> Finds the torque of a particle that does not turn about one axis or two at the end of a step.
-  !>
-  !> Without its components along the axes it would still turn about axes that are no principal ones, or by its gyroscopic torque.
+  !> Finds the torque of a particle that does not turn about one axis or two at the end of a step, from one without components along them,
+  !> under which it would still turn about axes that are no principal ones, or by its gyroscopic torque.
   pure subroutine hold_axes(h, axes, count, rotation, inertia, inverse, angular, torque)
     real(dp), intent(in) :: h                     !< [time]
     real(dp), intent(in) :: axes(3,3)             !< spatial, orthonormal
@@ -60,7 +60,6 @@ contains
     real(dp) :: later(3), share(3,2), spin(3)
     integer :: k, pass
 
-    call remove(axes, count, torque)
     if (count == 0 .or. count == 3) return
     share = torques_about(axes, count, rotation, inverse)
     do pass = 1, corrections

@@ -125,6 +125,18 @@ def test_gravity_of_a_shared_body_is_that_of_the_explicit_model():
     assert other.conf[11] < 4.5
 
 
+def test_restraints_of_shared_bodies_take_away_forces_of_the_explicit_model():
+    """Neither its weight nor an oblique spring at a corner moves the body along z, or turns it about x and y."""
+    text = PARTICLE + FALL + "SPRING (0, (1, .5, .5), -1, (3, 1.5, 2), [-1, -10, 1, 10])\nVELOCITY (0, (0, 0, 0), (0, 0, 0))\n"
+    moved = []
+    for restraint in ("", "RESTRAIN (0, [0, 0, 1], [1, 0, 0, 0, 1, 0])\n"):
+        scene = Scene(text + restraint, velocity=((1, 0, 0), (0, 0, 1)))
+        scene.run(0.5)
+        moved.append((abs(scene.body.conf[11] - 0.5), np.abs(scene.body.velo[:2]).max(), abs(scene.body.velo[3] - 1)))
+    assert moved[0][0] > 0.5 and moved[0][1] > 0.1
+    assert moved[1][0] < 1e-12 and moved[1][1] < 1e-12 and moved[1][2] > 0.1
+
+
 def test_what_springs_give_is_what_bodies_get():
     """Two shared cubes and a free particle on springs without ground: momentum is kept to rounding, angular momentum with them."""
     text = PARTICLE + "import numpy\nMESH ((numpy.array (%s).reshape (8, 3) + (0, 0, 2)).ravel ().tolist (), [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)\n" % CORNERS  # noqa: UP031
