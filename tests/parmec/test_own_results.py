@@ -177,6 +177,25 @@ def test_what_was_finished_is_passed_over_and_a_longer_duration_goes_on(folders)
     same_state(whole / "in.results.h5", parts / "in.results.h5")
 
 
+def test_a_run_that_goes_on_takes_the_step_of_the_input(folders):
+    """A mass on a spring: sin (10 t)/10 to second order, at the time to which its position belongs."""
+    errors, folder = [], folders[0]
+    for step in (1 / 128, 1 / 256):
+        for name in folder.glob("in.results.h5*"):
+            name.unlink()
+        for length, duration in ((step, 0.5), (step / 4, 1.0)):
+            (folder / "in.py").write_text(
+                "ANALYTICAL ()\nVELOCITY (0, (0, 0, 1))\nSPRING (0, (0, 0, 0), -1, (0, 0, 1), [-1, -100, 1, 100], direction = (0, 0, 1))\n"
+                f"OUTPUT (format = 'HDF5')\nDEM ({duration}, {length}, 0.1)\n"
+            )
+            parmec(folder, "-c")
+        state = last_state(folder / "in.results.h5")
+        now, then = state["control", "time"][0], state["control", "step"][0]
+        assert then == step / 4
+        errors.append(abs(state["particles", "position"][0, 2] - 0.1 * np.sin(10 * (now + then / 2))))
+    assert errors[0] < 2e-4 and errors[1] < 0.3 * errors[0]
+
+
 def test_reading_computes_nothing(folders):
     whole, _ = folders
     said, _ = parmec(whole)
