@@ -16,7 +16,7 @@ module prescriptions
 
 contains
 
-  !> Removes velocities along restrained directions.
+  !> Removes velocities along restrained directions; particles that another program moves keep those of their bodies.
   subroutine restrain_velocities(restraints, particles)
     type(restraint_table), intent(in) :: restraints
     type(particle_table), intent(inout) :: particles
@@ -24,6 +24,7 @@ contains
 
     do r = 0, int(restraints%rows, i4) - 1
       p = restraints%particle(r)
+      if (particles%driven(p) == 1) cycle
       call remove(restraints%linear(:,:,r), restraints%linear_count(r), particles%velocity(:,p))
       call remove(restraints%angular(:,:,r), restraints%angular_count(r), particles%spin(:,p))
       if (restraints%angular_count(r) > 0) particles%angular(:,p) = matmul(particles%spin(:,p), particles%rotation(:,:,p))

@@ -137,6 +137,15 @@ def test_restraints_of_shared_bodies_take_away_forces_of_the_explicit_model():
     assert moved[1][0] < 1e-12 and moved[1][1] < 1e-12 and moved[1][2] > 0.1
 
 
+def test_particles_stay_with_restrained_bodies_that_move_nevertheless():
+    """An initial velocity is none of the explicit model's, no more than one that a contact gives."""
+    scene = Scene(PARTICLE + "RESTRAIN (0, [0, 0, 1], [1, 0, 0, 0, 1, 0])\n", gravity=0.0, velocity=((1, 0, 0.5), (0.3, 0, 1)))
+    scene.run(1.0)
+    place = np.array(scene.body.conf[9:]) + 0.005 * np.array(scene.body.velo[3:])
+    assert place == pytest.approx([1.505, 0.5, 1.0025])
+    assert scene.explicit.particles.position[:, 0] == pytest.approx(place, abs=1e-12)
+
+
 def test_what_springs_give_is_what_bodies_get():
     """Two shared cubes and a free particle on springs without ground: momentum is kept to rounding, angular momentum with them."""
     text = PARTICLE + "import numpy\nMESH ((numpy.array (%s).reshape (8, 3) + (0, 0, 2)).ravel ().tolist (), [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)\n" % CORNERS  # noqa: UP031
