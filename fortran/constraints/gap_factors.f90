@@ -9,6 +9,7 @@ module gap_factors
   private
   public :: forces_of_gaps, sides
 
+  real(dp), parameter :: misfit = 1e-6_dp  !< of a solution, over the right-hand side
   integer, parameter :: sides = 20      !< velocity triples of a constraint, eight of either body, and two of its rigid motion
 
   !> The matrix: blocks (3,3) of constraints; components that do not hold have a row of the identity.
@@ -259,10 +260,35 @@ contains
     if (.not. regular) return
     solution = these%right(:,island)
     call solve_factored(factor, solution, solution)
+    regular = is_solved(these, island, number, solution)
+    if (.not. regular) return
     do i = 0, n - 1
       a = island(i)
       count = these%first(a+1) - these%first(a)
       x(these%first(a):these%first(a+1)-1) = solution(1:count,i)
     end do
   end subroutine solve_island
+
+  !> Whether x fulfils the equations of an island.  Pivots that are little but what redundant rows have on the diagonal lose their digits, and
+  !> what is found may be anything.
+  pure logical function is_solved(these, island, number, x)
+    type(coupled_gaps), intent(in) :: these
+    integer(i4), intent(in) :: island(0:), number(0:)
+    real(dp), intent(in) :: x(3,0:size(island)-1)
+    real(dp) :: left(3), most, size_of_right
+    integer(i4) :: a, i, k
+
+    most = 0.0_dp
+    size_of_right = 0.0_dp
+    do i = 0, size(island) - 1
+      a = island(i)
+      left = these%right(:,a) - matmul(these%diagonal(:,:,a), x(:,i))
+      do k = these%ptr(a), these%ptr(a+1) - 1
+        left = left - matmul(these%block(:,:,k), x(:,number(these%col(k))))
+      end do
+      most = max(most, norm2(left))
+      size_of_right = max(size_of_right, norm2(these%right(:,a)))
+    end do
+    is_solved = most <= misfit*size_of_right
+  end function is_solved
 end module gap_factors
