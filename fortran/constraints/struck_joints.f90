@@ -13,6 +13,9 @@ module struck_joints
   private
   public :: mark_struck_joints
 
+  real(dp), parameter :: least = 1e-6_dp       !< part of the speed of an approach that an impact takes away
+  real(dp), parameter :: last_digits = 1e-12_dp   !< of velocities: solvers leave round-off on open contacts
+
 contains
 
   !> Marks in `start` the joints of all bodies that an impact has reached in the last step.
@@ -20,7 +23,7 @@ contains
   !> A contact strikes if it stops an approach faster than the velocity that forces produce in one step.  The impact reaches all bodies
   !> connected by reactions with those of the contact, but does not pass through obstacles.
   !>
-  !> Reads kind of bodies; kind, master and slave of constraints; order, R, V and B of rows.  Writes start of constraints.
+  !> Reads kind of bodies; kind, master and slave of constraints; order, R, V, B, speed and diagonal of rows.  Writes start of constraints.
   !>
   !>   bodies, constraints, local   BodyTable.handles, ConstraintTable, LocalDynamics.handles
   !>   n, users                     rows in use; the user's constraints, which come first in the table
@@ -80,7 +83,7 @@ contains
     do a = 0, n - 1
       i = loc%rows%order(a)
       if (.not. is_known(a)) cycle
-      if (con%slave(i) < 0 .or. all(abs(loc%rows%R(:,a)) <= 0.0_dp)) cycle
+      if (con%slave(i) < 0 .or. .not. acts(a)) cycle
       if (body%kind(con%master(i)) == obstacle .or. body%kind(con%slave(i)) == obstacle) cycle
       call connect(parent, con%master(i), con%slave(i))
     end do
@@ -109,6 +112,15 @@ contains
       if (.not. is_known) is_known = known(a) /= 0
     end function is_known
 
+    !> Whether row a has a reaction that is more than round-off.
+    pure logical function acts(a)
+      integer(i4), intent(in) :: a
+
+      acts = any(abs(loc%rows%R(:,a)) > 0.0_dp)
+      if (con%kind(loc%rows%order(a)) /= contact) return
+      acts = loc%rows%diagonal(3,3,a)*norm2(loc%rows%R(:,a)) > last_digits*loc%rows%speed(a)
+    end function acts
+
     !> Whether row a is a contact that strikes.
     pure logical function strikes(a)
       integer(i4), intent(in) :: a
@@ -116,7 +128,8 @@ contains
       strikes = .false.
       if (.not. is_known(a)) return
       if (con%kind(loc%rows%order(a)) /= contact .or. loc%rows%contact(a) >= 0) return
-      strikes = loc%rows%R(3,a) > 0.0_dp .and. -loc%rows%V(3,a) > abs(loc%rows%B(3,a) - loc%rows%V(3,a))
+      strikes = -loc%rows%V(3,a) > abs(loc%rows%B(3,a) - loc%rows%V(3,a))
+      if (strikes) strikes = loc%rows%diagonal(3,3,a)*loc%rows%R(3,a) > -least*loc%rows%V(3,a)
     end function strikes
   end subroutine spread_impacts
 end module struck_joints
