@@ -17,6 +17,7 @@ module contacts
 
   integer(i4), parameter :: any_surface = huge(1_i4)
   real(dp), parameter :: parallel = 1.0_dp - 1e-12_dp   !< cosine from which directions are the same
+  real(dp), parameter :: aside = 1e-3_dp                !< tangent up to which points of two bodies lie on one line along the normal
 
 contains
 
@@ -75,8 +76,8 @@ contains
         else if (rows%slot(k) > 0) then
           found = .false.
         end if
-        call join_across_gap(state, m, s, min(tables%shapes%margin(rows%master_primitive(k)), &
-          tables%shapes%margin(rows%slave_primitive(k))), results%normal(:,r), at)
+        call join_across_gap(state, tables%shapes, m, s, [rows%master_primitive(k), rows%slave_primitive(k)], &
+          results%normal(:,r), at)
       end if
       if (.not. (found .or. cohesive)) then
         work%keep(k-first) = 0
@@ -162,7 +163,7 @@ contains
       rows%master_primitive(k) = merge(second(c), first(c), results%outward(c) == 0)
       s = shapes%body(rows%slave_primitive(k))
       m = shapes%body(rows%master_primitive(k))
-      call join_across_gap(state, m, s, min(shapes%margin(first(c)), shapes%margin(second(c))), results%normal(:,c), at)
+      call join_across_gap(state, shapes, m, s, [first(c), second(c)], results%normal(:,c), at)
       rows%slave(k) = s
       rows%master(k) = m
       rows%kind(k) = contact_kind
@@ -337,15 +338,23 @@ contains
 
   !> Lets both bodies of a contact within a margin have one point along the normal: friction at two points, a gap apart,
   !> would change their angular momentum.
-  pure subroutine join_across_gap(state, m, s, margin, normal, at)
+  !>
+  !> Points of curved bodies that meet in flight (module narrow_phase) are not on one line along it. Each body keeps its own, at
+  !> which it will be struck: one point for both would turn smooth balls, and give friction other arms than those of the impact.
+  pure subroutine join_across_gap(state, shapes, m, s, primitives, normal, at)
     type(bodies_and_triples), intent(in) :: state
-    integer(i4), intent(in) :: m, s
-    real(dp), intent(in) :: margin, normal(3)
+    type(shape_tables), intent(in) :: shapes
+    integer(i4), intent(in) :: m, s, primitives(2)
+    real(dp), intent(in) :: normal(3)
     type(contact_place), intent(inout) :: at
-    real(dp) :: across, part
+    real(dp) :: across, part, margin
 
+    margin = minval(shapes%margin(primitives))
     if (.not. margin > 0.0_dp) return   ! two points, as in Solfec-1.0
     across = dot_product(at%master - at%slave, normal)
+    if (any(shapes%kind(primitives) >= sphere)) then
+      if (at%gap > margin .or. norm2(at%master - at%slave - across*normal) > aside*abs(across)) return
+    end if
     part = part_beneath(state, m, s, at%gap)
     at%slave = at%slave + (part*across)*normal
     at%master = at%master - ((1.0_dp - part)*across)*normal

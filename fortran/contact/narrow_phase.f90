@@ -13,7 +13,7 @@ module narrow_phase
   use curved, only: contact_of_spheres, contact_with_sphere
   use ellipsoids, only: contact_of_ellipsoids, contact_with_ellipsoid
   use gjk, only: closest_points
-  use time_of_impact, only: is_fast, way_between, advance, stays_open, approaching, met, missed
+  use time_of_impact, only: is_fast, way_between, way_of_shapes, furthest_ways, advance, stays_open, approaching, met, missed
   use thread_work, only: pays
   implicit none
   private
@@ -45,13 +45,13 @@ contains
     type(clip_work) :: work
     type(contact_data) :: contact
     real(dp), parameter :: no_way(3) = 0
-    real(dp) :: margin, centre(3), size, way(3)
+    real(dp) :: margin, centre(3), size
     integer(i4) :: k, most_vertices, most_faces, vertices
 
     call check_pairs(pairs, first, second, tables, most_vertices, most_faces, vertices, error, error_row)
     if (error /= no_error) return
     !$omp parallel if (pays(2*pairs + vertices, 20)) default(shared) &
-    !$omp   private(one, two, work, contact, k, margin, centre, size, way)
+    !$omp   private(one, two, work, contact, k, margin, centre, size)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     call reserve_overlap(work, most_vertices, most_faces)
@@ -60,9 +60,8 @@ contains
       if (curved /= 0 .and. max(tables%kind(first(k)), tables%kind(second(k))) < sphere) cycle
       margin = min(tables%margin(first(k)), tables%margin(second(k)))
       call pair_frame(tables%box(:, first(k)), tables%box(:, second(k)), centre, size)
-      way = way_between(tables, first(k), second(k), centre)
-      if (is_fast(way, margin)) then
-        call contact_in_flight(tables, first(k), second(k), epsilon, margin, way, frozen, one, two, work, contact, &
+      if (meet_in_flight(tables, first(k), second(k), centre, margin)) then
+        call contact_in_flight(tables, first(k), second(k), epsilon, margin, frozen, one, two, work, contact, &
                                results%outward(k), results%surface(:, k))
       else
         call contact_of_pair(tables, first(k), second(k), epsilon, margin, no_way, speculative, frozen, one, two, work, contact, &
@@ -225,38 +224,62 @@ contains
     contact%master_point = contact%master_point + place(:, 2)
   end subroutine contact_of_pair
 
-  !> Finds the contact of a pair other than two polyhedra whose second primitive moves a `way` within the step that is long
+  !> Whether the motion of a pair may be fast beside the margin: near a point between them, or in the middle of one that is curved,
+  !> whose spin may make the former slow.
+  pure logical function meet_in_flight(tables, first, second, point, margin)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: first, second
+    real(dp), intent(in) :: point(3), margin
+
+    meet_in_flight = is_fast(way_between(tables, first, second, point), margin)
+    if (meet_in_flight) return
+    if (tables%kind(first) >= sphere) meet_in_flight = is_fast(way_between(tables, first, second, centre_of(tables, first)), margin)
+    if (meet_in_flight .or. tables%kind(second) < sphere) return
+    meet_in_flight = is_fast(way_between(tables, first, second, centre_of(tables, second)), margin)
+  end function meet_in_flight
+
+  !> Finds the contact of a pair other than two polyhedra whose second primitive moves a way within the step that is long
   !> compared with the margin: the contact of the impact, if there is one, with the points that meet then and the remaining way as
   !> the gap; else that of the present places, if the motion leaves it open.  A motion whose impact is not located in as many
   !> advances gets the contact of the last advance, unless the present places' stays open.
-  subroutine contact_in_flight(tables, first, second, epsilon, margin, way, frozen, one, two, work, contact, outward, surfaces)
+  subroutine contact_in_flight(tables, first, second, epsilon, margin, frozen, one, two, work, contact, outward, surfaces)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second, frozen
-    real(dp), intent(in) :: epsilon, margin, way(3)
+    real(dp), intent(in) :: epsilon, margin
     type(polyhedron), intent(inout) :: one, two
     type(clip_work), intent(inout) :: work
     type(contact_data), intent(inout) :: contact
     integer(i4), intent(inout) :: outward, surfaces(2)
-    real(dp) :: time, direction(3)
+    real(dp), parameter :: no_way(3) = 0
+    real(dp) :: time, direction(3), way(3), middle(3), reach
     integer :: state, k
-    logical :: open
+    logical :: fast, open
 
     time = 0
+    way = 0
     open = .false.
+    reach = margin + 2*norm2(furthest_ways(tables, first, second))
     do k = 1, most_advances
-      call contact_of_pair(tables, first, second, epsilon, margin + 2*norm2(way), time*way, 0_i4, frozen, one, two, work, contact, &
-                           outward, surfaces)
+      call contact_of_pair(tables, first, second, epsilon, reach, time*way, 0_i4, frozen, one, two, work, contact, outward, &
+                           surfaces)
       state = missed
       if (.not. contact%found) exit
       direction = merge(contact%normal, -contact%normal, outward == 0)
+      if (k == 1) then
+        middle = 0.5_dp*(contact%slave_point + contact%master_point)
+        fast = is_fast(way_between(tables, first, second, middle), margin)   ! not a ball that rolls over a dome
+        way = way_of_shapes(tables, first, second, middle, direction)
+        fast = fast .and. is_fast(way, margin)
+        open = .not. fast .or. stays_open(contact%gap, direction, way)
+        if (.not. fast) exit
+      end if
       contact%gap = contact%gap - time*dot_product(way, direction)   ! the present gap
-      if (k == 1) open = stays_open(contact%gap, direction, way)
       call advance(contact%gap + time*dot_product(way, direction), direction, way, epsilon, time, state)
       if (state /= approaching) exit
     end do
     contact%found = state == met .or. (state == approaching .and. .not. open)
     if (contact%found .or. .not. open) return
-    call contact_of_pair(tables, first, second, epsilon, margin, 0*way, 0_i4, frozen, one, two, work, contact, outward, surfaces)
+    call contact_of_pair(tables, first, second, epsilon, margin, no_way, 0_i4, frozen, one, two, work, contact, outward, surfaces)
   end subroutine contact_in_flight
 
   !> Whether the second primitive is the slave.  Polyhedra come first, then spheres, then ellipsoids; of equal kinds the one with

@@ -5,11 +5,12 @@
 !> planes would meet never jumps over an impact, and if the planes separate after an advance, there is no impact.
 module time_of_impact
   use kinds, only: dp, i4
+  use kind_numbers, only: sphere => primitive_sphere, ellipsoid => primitive_ellipsoid  !< lower ones: polyhedra
   use polyhedra, only: polyhedron, shape_tables
   use gjk, only: closest_points
   implicit none
   private
-  public :: is_fast, way_ahead, way_between, furthest_ways, advance, stays_open, impact_of_polyhedra, &
+  public :: is_fast, way_ahead, way_between, way_of_shapes, furthest_ways, advance, stays_open, impact_of_polyhedra, &
     approaching, met, missed, beside
 
   integer, parameter :: approaching = 0, met = 1, missed = 2   !< states of `advance`
@@ -41,6 +42,45 @@ contains
       way = way - way_of_a
     end if
   end function way_between
+
+  !> Motion of the surface of primitive b relative to that of a within a step, near a point where `normal` is the direction
+  !> between them.
+  !>
+  !> A ball that spins moves the points of its surface but not the surface itself.
+  pure function way_of_shapes(tables, a, b, point, normal) result(way)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: a, b
+    real(dp), intent(in) :: point(3), normal(3)
+    real(dp) :: way(3)
+
+    way = way_of_surface(tables, b, point, normal) - way_of_surface(tables, a, point, normal)
+  end function way_of_shapes
+
+  !> Motion of the surface of a primitive within a step: of a sphere that of its centre. That of an ellipsoid {c + A s, |s| <= 1}
+  !> is the way of the point with the normal n: of its place M n/sqrt(n.M n) about the centre, M = A A^T with the rate D M + M D^T.
+  !> This way is no longer than those of points of the body: in truth the point crosses a flat side within a small turn.
+  pure function way_of_surface(tables, primitive, point, normal) result(way)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: primitive
+    real(dp), intent(in) :: point(3), normal(3)
+    real(dp) :: way(3), axes(3,3), turn(3,3), support(3), along(3), turned(3), change(3), most
+
+    associate (box => tables%box(:,primitive), drift => tables%drift(:,:,primitive))
+      way = drift(:,4)
+      if (tables%kind(primitive) < sphere) way = way_at(point, box, drift)
+      if (tables%kind(primitive) /= ellipsoid) return
+      axes = tables%axes(:,:,primitive)
+      turn = drift(:,1:3)
+      along = matmul(normal, axes)
+      along = along/norm2(along)
+      support = matmul(axes, along)
+      turned = matmul(matmul(normal, turn), axes)
+      change = matmul(turn, support) + matmul(axes, turned - dot_product(along, turned)*along)/norm2(matmul(normal, axes))
+      most = norm2(matmul(abs(turn), 0.5_dp*(box(4:6) - box(1:3))))
+      if (norm2(change) > most) change = (most/norm2(change))*change
+      way = way + change
+    end associate
+  end function way_of_surface
 
   !> Whether one of two primitives, which move by such ways, is too fast for its own margin or for the lesser one, that of their contact:
   !> large bodies have large margins.

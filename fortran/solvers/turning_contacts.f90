@@ -4,8 +4,9 @@ module turning_contacts
   use body_state, only: bodies_and_triples
   use contacts, only: part_beneath
   use matrix3, only: cross, multiply, multiply_transposed
+  use point_places, only: spatial_point
   use state_tables, only: constraint_table
-  use velocity_operator, only: obstacle_kind, rigid_kind
+  use velocity_operator, only: obstacle_kind, rigid_kind, finite_element_kind
   implicit none
   private
   public :: gap_acceleration
@@ -27,7 +28,7 @@ contains
     real(dp) :: local(3), master(3), slave(3), spin(3,2), turn(3), up(3), part
 
     part = part_beneath(state, con%master(i), con%slave(i), con%gap(i))
-    up = max(con%gap(i), 0.0_dp)*con%base(:,3,i)
+    up = gap_beside(state, con, i)*con%base(:,3,i)
     call follow(state, con%master(i), con%master_point(:,i), (1.0_dp - part)*up, spin(:,1), master)
     call follow(state, con%slave(i), con%slave_point(:,i), -part*up, spin(:,2), slave)
     local = multiply_transposed(con%base(:,:,i), master - slave)
@@ -39,6 +40,21 @@ contains
     turn = multiply_transposed(con%base(:,:,i), spin(:,2) - con%carriers(1,i)*spin(:,1))
     local = local + bend(con%rounding(:,2,i), turn)
   end function gap_acceleration
+
+  !> The part of the gap of contact i that is not between its two points: all of it where bodies have one point, none where each
+  !> has its own.
+  pure function gap_beside(state, con, i) result(gap)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i
+    real(dp) :: gap, apart(3)
+
+    gap = max(con%gap(i), 0.0_dp)
+    if (.not. gap > 0.0_dp) return
+    if (any(state%bodies%kind([con%master(i), con%slave(i)]) == finite_element_kind)) return
+    apart = spatial_point(state, con%master(i), con%master_point(:,i)) - spatial_point(state, con%slave(i), con%slave_point(:,i))
+    gap = max(gap - dot_product(con%base(:,3,i), apart), 0.0_dp)
+  end function gap_beside
 
   !> The vector w x K (w x n), in local components; the base may be left-handed, since the product is taken twice.
   pure function bend(radii, w) result(local)
