@@ -3,10 +3,10 @@ module element_frames
   use kinds, only: dp, i4
   use body_state, only: constrained_bodies
   use element_shapes, only: node_coordinates, reference_gradients
-  use velocity_operator, only: finite_element_kind, polar_rotation, rotation_of, spin_blocks
+  use velocity_operator, only: finite_element_kind, angular_blocks, polar_rotation, rotation_of, spin_blocks
   implicit none
   private
-  public :: rotation_at, element_spin
+  public :: rotation_at, element_spin, spin_at
 
 contains
 
@@ -47,6 +47,36 @@ contains
       end do
     end do
   end function element_spin
+
+  !> Present angular velocity of the frame at the point on one side of constraint i: of the element there, or of a body without.
+  function spin_at(state, side, i) result(spin)
+    type(constrained_bodies), intent(in) :: state
+    integer, intent(in) :: side
+    integer(i4), intent(in) :: i
+    real(dp) :: spin(3), unit(3,3), blocks(3,3,8)
+    integer(i4) :: k, c, e, count, node
+    integer :: a, j
+
+    k = merge(state%con%master(i), state%con%slave(i), side == 1)
+    unit = 0.0_dp
+    do j = 1, 3
+      unit(j,j) = 1.0_dp
+    end do
+    spin = 0.0_dp
+    if (state%bodies%kind(k) /= finite_element_kind) then
+      c = state%bodies%conf_ptr(k)
+      call angular_blocks(state%bodies%kind(k), state%configurations%conf(:,c:c+3), unit, count, blocks(:,:,1:4))
+    else
+      blocks = element_spin(state, side, i, k, unit)
+      e = state%bodies%element_ptr(k) + state%con%element(side,i)
+      count = state%fe%element_size(e)
+    end if
+    do a = 1, count
+      node = state%bodies%velo_ptr(k) + a - 1
+      if (state%bodies%kind(k) == finite_element_kind) node = state%bodies%velo_ptr(k) + state%fe%element_node(a,e)
+      spin = spin + matmul(blocks(:,:,a), state%triples%velo(:,node))
+    end do
+  end function spin_at
 
   !> Referential gradients (3,8) of shape functions at the point of a constraint; zeros beyond the element's nodes.
   !>

@@ -10,8 +10,8 @@ module user_constraints
     frame_of_joint, frame_across_axes, frame_of_wheels, rack => constraint_rack
   use row_families, only: family_of
   use row_family_base, only: row_family, identity
-  use velocity_operator, only: finite_element_kind
-  use element_frames, only: rotation_at
+  use velocity_operator, only: finite_element_kind, pseudo_rigid_kind
+  use element_frames, only: rotation_at, spin_at
   use matrix3, only: cross
   use point_places, only: spatial_point, referential_point, turned, whirled
   use local_frame, only: frame_of_normal
@@ -194,21 +194,28 @@ contains
     end function convected
   end subroutine update_frame
 
-  !> The acceleration of the points of row i by the rotation of their bodies, master less slave.  Joints that prescribe U = -V need none: the
-  !> bends of both halves of a step cancel.
+  !> The acceleration of the points of row i by the rotation of their bodies, master less slave.  Joints that prescribe U = -V need
+  !> none: the bends of both halves of a step cancel.  Points of deformable bodies move straight on, but an axis that such a body
+  !> carries turns about its point.
   subroutine update_bend(state, i, step)
     type(constrained_bodies), intent(in) :: state
     integer(i4), intent(in) :: i
     real(dp), intent(in) :: step
     class(row_family), pointer :: family
-    real(dp) :: point(3)
+    real(dp) :: point(3), spin(3)
 
     family => family_of(state%con%kind(i))
     if (family%angular .or. (family%joint .and. family%frame /= frame_between_points)) return
     associate (m => state%con%master(i), s => state%con%slave(i), bend => state%con%bend(:,i))
       bend = whirled(state%bodies_and_triples, m, state%con%master_point(:,i), step)
       if (s < 0) return
-      if (state%bodies%kind(s) == finite_element_kind) return
+      if (any(state%bodies%kind(s) == [finite_element_kind, pseudo_rigid_kind])) then
+        if (family%carried) then
+          spin = spin_at(state, 2, i)
+          bend = bend - cross(spin, cross(spin, state%con%point(:,i) - state%con%other_point(:,i)))
+        end if
+        return
+      end if
       point = state%con%slave_point(:,i)
       if (family%carried) point = referential_point(state%bodies_and_triples, s, state%con%point(:,i))
       bend = bend - whirled(state%bodies_and_triples, s, point, step)

@@ -74,7 +74,7 @@ class ConstraintTable(Table):
         "rounding": ((3, 2), "f8", 0.0),  # of a contact: radii of curvature K_11, K_22, K_12 of master and slave along the tangents, 0: polyhedron
         "carriers": ((2,), "f8", 0.0),  # parts that the angular velocities of master and slave have in that of the contact's normal
         "gap": ((), "f8", 0.0),
-        "bend": ((3,), "f8", 0.0),  # of links, ropes, axes and prescribed motions: acceleration of points by the rotation of rigid bodies, master minus slave, spatial
+        "bend": ((3,), "f8", 0.0),  # of links, ropes, axes and prescribed motions: acceleration of points by the rotation of bodies, master minus slave, spatial
         "damped": ((), "i4", 0),  # of FIXPNT and FIXDIR: number of supports of the body, if they damp errors of velocity (supports.py), else 0
         "area": ((), "f8", 0.0),
         "surface": ((2,), "i4", 0),  # surface identifiers: slave, master

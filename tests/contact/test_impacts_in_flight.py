@@ -37,7 +37,10 @@ def spin_of(body) -> np.ndarray:
 
 
 def struck(u, normal, masses, arms, inertias, friction, restitution) -> np.ndarray:
-    """Return the impulse on the second body that Newton's and Coulomb's laws ask for: u is its velocity at the contact relative to the first."""
+    """Return the impulse on the second body by Newton's and Coulomb's laws.
+
+    Before, the second body moves by u relative to the first at the contact.
+    """
     w = sum(np.eye(3) / mass for mass in masses)
     for arm, inertia in zip(arms, inertias):
         cross = np.cross(np.eye(3), arm)  # cross @ v = v x arm, up to the sign that cancels

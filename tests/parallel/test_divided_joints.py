@@ -2,6 +2,7 @@
 
 import copy
 
+import deformable
 import jointed
 import numpy as np
 import pytest
@@ -10,7 +11,22 @@ from jointed import Scene, X, Z
 from processes import spmd
 from unit_cube import block
 
-from solfec import BALL, DISTANCE, FIX_POINT, FORCE, HINGE, PUT_RIGID_LINK, PUT_SPRING, ROPE, SET_ROTATION, SET_VELOCITY, TIME_SERIES, divided
+from solfec import (
+    BALL,
+    DISTANCE,
+    FIX_POINT,
+    FORCE,
+    HINGE,
+    MOTOR,
+    PUT_RIGID_LINK,
+    PUT_SPRING,
+    ROPE,
+    SET_ROTATION,
+    SET_VELOCITY,
+    SLIDER,
+    TIME_SERIES,
+    divided,
+)
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind
 from solfec.constraints import joint_starts, user
@@ -129,6 +145,20 @@ def test_redundant_joints_that_tumble_move_alike_though_some_parts_have_none(mon
     whole, _ = course(model, 1, 20)
     scatter(monkeypatch)
     assert [course(model, size, 20)[0] == whole for size in (2, 3, 7)] == [True] * 3
+
+
+def test_motors_along_axes_of_soft_arms_that_turn_have_the_bits_of_the_whole(monkeypatch):
+    """The law takes the angular velocity of the element that carries the axis, of which a process may have a copy."""
+    scene = deformable.Soft(step=1e-3)
+    for k in range(3):
+        rate = 5.0 + k
+        arm = scene.mesh((-0.5, 2 * k - 0.05, -0.05), (1, 0.1, 0.1), spin=(0, 0, rate))
+        bead = scene.box((0.2, 2 * k, 0), (0.05, 0.05, 0.05), velocity=(0, 0.2 * rate, 0), spin=(0, 0, rate))
+        HINGE(arm, None, (0, 2 * k, 0), Z)
+        MOTOR(SLIDER(bead, arm, (0.2, 2 * k, 0), X), "RATE", 1.0)
+    whole, _ = course(scene.model, 1, 15, make=quick)
+    scatter(monkeypatch)
+    assert [course(scene.model, size, 15, make=quick)[0] == whole for size in (2, 3)] == [True, True]
 
 
 def test_obstacles_that_are_driven_upon_bodies_have_the_bits_of_the_whole():
