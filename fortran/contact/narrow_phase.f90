@@ -242,6 +242,9 @@ contains
   !> compared with the margin: the contact of the impact, if there is one, with the points that meet then and the remaining way as
   !> the gap; else that of the present places, if the motion leaves it open.  A motion whose impact is not located in as many
   !> advances gets the contact of the last advance, unless the present places' stays open.
+  !>
+  !> Bodies within the margin that meet only by what loads of this step add keep the contact of the present places, which bears
+  !> the loads: its normal is that of a body that slides over another one.
   subroutine contact_in_flight(tables, first, second, epsilon, margin, frozen, one, two, work, contact, outward, surfaces)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second, frozen
@@ -251,13 +254,14 @@ contains
     type(contact_data), intent(inout) :: contact
     integer(i4), intent(inout) :: outward, surfaces(2)
     real(dp), parameter :: no_way(3) = 0
-    real(dp) :: time, direction(3), way(3), middle(3), reach
+    real(dp) :: time, direction(3), way(3), push(3), middle(3), reach
     integer :: state, k
-    logical :: fast, open
+    logical :: fast, open, borne
 
     time = 0
     way = 0
     open = .false.
+    borne = .false.
     reach = margin + 2*norm2(furthest_ways(tables, first, second))
     do k = 1, most_advances
       call contact_of_pair(tables, first, second, epsilon, reach, time*way, 0_i4, frozen, one, two, work, contact, outward, &
@@ -272,13 +276,16 @@ contains
         fast = fast .and. is_fast(way, margin)
         open = .not. fast .or. stays_open(contact%gap, direction, way)
         if (.not. fast) exit
+        push = tables%push(:, second) - tables%push(:, first)
+        borne = contact%gap < max(epsilon, margin) .and. stays_open(contact%gap, direction, way - push)
       end if
       contact%gap = contact%gap - time*dot_product(way, direction)   ! the present gap
       call advance(contact%gap + time*dot_product(way, direction), direction, way, epsilon, time, state)
       if (state /= approaching) exit
     end do
     contact%found = state == met .or. (state == approaching .and. .not. open)
-    if (contact%found .or. .not. open) return
+    if (contact%found .and. .not. (borne .and. time > 0)) return
+    if (.not. (contact%found .or. open)) return
     call contact_of_pair(tables, first, second, epsilon, margin, no_way, 0_i4, frozen, one, two, work, contact, outward, surfaces)
   end subroutine contact_in_flight
 
