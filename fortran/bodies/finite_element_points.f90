@@ -21,7 +21,7 @@ contains
 
   !> Finds elements, shape functions and referential points of contacts on finite element bodies from their spatial points.
   !>
-  !> Reads master, slave, their primitives, base, gap, cohesion and birth of constraints, kind, element (-1: a part of a shape inside a
+  !> Reads master, slave, their primitives, points, base, gap, cohesion and birth of constraints, kind, element (-1: a part of a shape inside a
   !> background mesh, which is in several elements) and number of primitives, kind and pointers of bodies, conf, and of elements
   !> element_size, element_node, reference, overlap_first and overlap; writes element, weights, master_point, slave_point and, for
   !> held contacts, point and other_point, and of bonds gap.
@@ -65,11 +65,15 @@ contains
         if (.not. found) failed = min(failed, k)
       end if
       if (state%bodies%kind(rows%slave(k)) == finite_element_kind) then
-        ! bodies have one point; without margins a curved master's is on its own surface, at the distance of the gap
+        ! bodies have one point; without margins a curved master's is on its own surface, at the distance of the gap, and in flight
+        ! both have their own ones
         x = rows%point(:,k)
         curved = parts%kind(rows%master_primitive(k)) == sphere_kind .or. parts%kind(rows%master_primitive(k)) == ellipsoid_kind
-        if (curved .and. .not. min(parts%margin(rows%master_primitive(k)), parts%margin(rows%slave_primitive(k))) > 0.0_dp) &
+        if (curved .and. .not. min(parts%margin(rows%master_primitive(k)), parts%margin(rows%slave_primitive(k))) > 0.0_dp) then
           x = x - rows%gap(k)*rows%base(:,3,k)
+        else if (curved .and. 2*dot_product(rows%base(:,3,k), x - rows%other_point(:,k)) > max(rows%gap(k), 0.0_dp)) then
+          x = rows%other_point(:,k)
+        end if
         call refer(state, parts, rows%slave(k), rows%slave_primitive(k), held, x, rows%element(2,k), rows%slave_point(:,k), &
                    rows%weights(:,2,k), found)
         if (found .and. held) rows%other_point(:,k) = placed(state, rows%slave(k), rows%element(2,k), rows%weights(:,2,k))

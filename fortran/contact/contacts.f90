@@ -103,6 +103,7 @@ contains
         if (bond) rows%gap(k) = dot_product(rows%base(:,3,k), rows%point(:,k) - rows%other_point(:,k))
       else
         rows%point(:,k) = at%master
+        rows%other_point(:,k) = at%slave
         call referential(state, m, at%master, rows%master_point(:,k))
         call referential(state, s, at%slave, rows%slave_point(:,k))
       end if

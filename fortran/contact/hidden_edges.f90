@@ -193,6 +193,8 @@ contains
     integer(i4), intent(in) :: k
     real(dp) :: place(3)
 
+    place = rows%other_point(:,k)
+    if (2*dot_product(rows%base(:,3,k), rows%point(:,k) - place) > max(rows%gap(k), 0.0_dp)) return   ! in flight each has its own
     place = rows%point(:,k) - part_beneath(state, rows%master(k), rows%slave(k), rows%gap(k))*rows%gap(k)*rows%base(:,3,k)
   end function place
 
@@ -212,6 +214,7 @@ contains
     rows%gap(k) = dot_product(rows%point(:,k) - edge, normal)
     rows%point(:,k) = rows%point(:,k) &
       - (1.0_dp - part_beneath(state, rows%master(k), rows%slave(k), rows%gap(k)))*rows%gap(k)*normal
+    rows%other_point(:,k) = rows%point(:,k)
     call frame(normal, epsilon, rows%base(:,:,k))
     call referential(state, rows%master(k), rows%point(:,k), rows%master_point(:,k))
     call referential(state, rows%slave(k), rows%point(1:3,k), rows%slave_point(:,k))
