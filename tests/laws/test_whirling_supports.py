@@ -118,3 +118,39 @@ def test_supports_in_loops_with_prescribed_motions_keep_the_law_of_solfec_1():
     s.RUN(solfec, SOLVERS["AUTO"](), STEP)
     table = solfec._domain.constraints
     assert np.flatnonzero(table.damped[: table.user_count]).tolist() == [table.user_count - 1]
+
+
+def beam(solfec, start, end, thickness=0.2):
+    """A bar of square section between two points."""
+    along = np.subtract(end, start)
+    across = np.cross(along, (0, 0, 1.0))
+    across *= 0.5 * thickness / np.linalg.norm(across)
+    up = np.cross(along, across)
+    up *= 0.5 * thickness / np.linalg.norm(up)
+    corners = [np.add(point, a * across + b * up) for point in (start, end) for a in (-1, 1) for b in (-1, 1)]
+    return s.BODY(solfec, "RIGID", s.HULL(np.concatenate(corners).tolist(), 1, 1), s.BULK_MATERIAL(solfec, density=1000.0))
+
+
+FRAME = np.array([(0, 0, 0), (0.85, 0.52, 0.1), (1.75, 0.1, -0.05)])
+
+
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("more", ["BALL", "FIX_POINT"])
+def test_a_frame_of_redundant_joints_is_stopped(more, solver, contacts):
+    """Two bars between two points, with a hinge between them and one point more, cannot move: the first step stops them, for good."""
+    solfec = s.SOLFEC("DYNAMIC", STEP, None, contacts=contacts)
+    solfec.verbose = "OFF"
+    bars = [beam(solfec, *FRAME[i : i + 2]) for i in range(2)]
+    s.CONTACT_EXCLUDE_BODIES(*bars)
+    spin = np.array([1.8, -2.9, 2.3])
+    for k, body in enumerate(bars):
+        s.INITIAL_VELOCITY(body, tuple(np.cross(spin, FRAME[k : k + 2].mean(axis=0))), tuple(spin))
+    at = [tuple((1 - t) * FRAME[k] + t * FRAME[k + 1]) for k, t in ((0, 0.1), (0, 0.2), (1, 0.9))]
+    s.BALL(bars[0], None, at[0])
+    s.HINGE(*bars, tuple(FRAME[1]), (0, 0, 1))
+    s.BALL(bars[1], None, at[2])
+    s.BALL(bars[0], None, at[1]) if more == "BALL" else s.FIX_POINT(bars[0], at[1])
+    s.RUN(solfec, SOLVERS[solver](), 0.1)
+    assert s.ENERGY(solfec).kinetic < 1e-6
+    assert all(np.linalg.norm(s.DISPLACEMENT(body, body.center)) < 0.02 for body in bars)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import solfec as s
+from solfec.constraints import joint_starts
 
 SOLVERS = {
     "AUTO": lambda: s.AUTO_SOLVER(1e-10),
@@ -146,3 +147,23 @@ def test_a_link_holds_in_the_step_in_which_its_ball_strikes(solver, step, recwar
     bar = Dumbbell("link", step)
     s.RUN(bar.solfec, SOLVERS[solver](), 0.6)
     assert not [warned for warned in recwarn if "accuracy" in str(warned.message)]
+
+
+@pytest.mark.parametrize("force, struck", [(1e-14, False), (1e4, True)])
+def test_round_off_on_an_open_contact_is_no_impact(force, struck):
+    """NEWTON_SOLVER leaves such reactions; an impact takes part of the approach away."""
+    solfec, bulk = model(1e-3, "MANIFOLD")
+    ground = box(solfec, "OBSTACLE", bulk, (-5, -5, -1), (5, 5, 0))
+    body = box(solfec, "RIGID", bulk, (0, 0, 1e-4), (1, 1, 1))
+    s.INITIAL_VELOCITY(body, (0, 0, -0.05), (0, 0, 0))
+    above = box(solfec, "RIGID", bulk, (0, 0, 1), (1, 1, 2))
+    s.INITIAL_VELOCITY(above, (0, 0, -0.05), (0, 0, 0))
+    s.CONTACT_EXCLUDE_BODIES(body, above)
+    s.BALL(body, above, (0.5, 0.5, 1))
+    s.RUN(solfec, SOLVERS["NEWTON"](), 1e-3)
+    table, local = solfec._domain.constraints, solfec._domain.local_dynamics
+    assert ground and local.contacts > 0 and (local.rows.V[2, : local.contacts] < 0).all()
+    table.start[: table.user_count] = joint_starts.MET
+    local.rows.R[:, : local.contacts] = np.array([[0.0], [0.0], [force]])
+    joint_starts.note_impacts(table, solfec._domain.bodies, local)
+    assert (table.start[: table.user_count] == joint_starts.Start.STRUCK).all() == struck
