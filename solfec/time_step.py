@@ -14,7 +14,7 @@ from .constraints import element_points, user
 from .constraints.driven_motion import DrivenMotion
 from .constraints.elsewhere import NOWHERE, Elsewhere
 from .contact.phase import Detection
-from .solvers import contradictory_rows, supports
+from .solvers import contradictory_rows, exact_supports
 
 PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step; names of Solfec-1.0
 #: Clocks of several processes: division of bodies; of sweeps, which are a part of CONSOL, preparation, computation, messages, and those of middle rows.
@@ -156,7 +156,7 @@ class TimeStep:
         model = self.model
         report = contradictory_rows.solve(solver, model.local_dynamics) if alone else solver.solve(model.local_dynamics)
         if model.exact_supports and not (model.dynamic or solver.holds_supports) and model.constraints.user_count:
-            model.supports_left.note(supports.hold(model.local_dynamics, report), model.time)
+            model.supports_left.note(exact_supports.hold(model.local_dynamics, report), model.time)
         return report
 
     # --- supports in the matrices of quasi-static bodies of form 'TL' ----------------------------------------

@@ -18,6 +18,7 @@ class Mutant(NamedTuple):
 KERNELS, MEASURES, SYSTEMS = "test_contact_kernels.py", "test_measures.py", "test_random_problems.py"
 SCENES, JOINTS, POINTS, GLUE, SAME = "test_scene_laws.py", "test_joint_laws.py", "test_contact_points.py", "test_glue.py", "test_invariance.py"
 BONDS, SHARES, KNOCKS = "test_bond_law.py", "test_redundant_joints.py", "test_knocks.py"
+WHIRLING, BENDING = "test_whirling_supports.py", "test_ways_that_bend.py"
 TURNING, LANES, ROLLING = "test_turning_contacts.py", "test_contacts_beside_one_another.py", "test_rolling.py"
 
 
@@ -26,6 +27,19 @@ def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> 
 
 
 MUTANTS = [
+    *_of(
+        "fortran/constraints/gap_factors.f90", (WHIRLING,),
+        ("motions of redundant joints are not checked", "is_solved = most <= misfit*size_of_right", "is_solved = most <= huge(most)"),
+    ),
+    *_of(
+        "solfec/constraints/supports.py", (WHIRLING,),
+        ("supports do not damp", "np.where(damped, np.bincount(", "np.where(False, np.bincount("),
+        ("supports in loops do not count as joints", "self._where(self.joint | np.isin(self.constraint, supports))", "self._where(self.joint)"),
+    ),
+    *_of(
+        "fortran/constraints/user_constraints.f90", (BENDING,),
+        ("axes of soft arms do not turn on", "bend = bend - cross(spin, cross(spin,", "bend = bend + 0*cross(spin, cross(spin,"),
+    ),
     *_of(
         "fortran/rows/contact_iterations.f90", (KERNELS, MEASURES),
         ("the cone without friction is a line", "answer = normal >= 0.0_dp .and. length <= mu*normal", "answer = length <= mu*normal"),

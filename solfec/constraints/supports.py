@@ -11,6 +11,7 @@ import numpy as np
 
 from ..bodies.table import BodyTable
 from ..kinds import DRIVES, JOINTS, LINKS, SPRINGS, BodyKind
+from ..tables import unique
 from . import joint_terms
 from .elsewhere import NOWHERE, Elsewhere
 from .joint_correction import JointGapTable
@@ -97,7 +98,7 @@ class HeldBodies:
 
     def _numbered_ends(self) -> tuple[np.ndarray, int]:
         """Return ends by numbers of bodies from zero, the last of which means space, and the number of bodies."""
-        known = np.unique(self.ends[self.ends >= 0])
+        known = unique(self.ends[self.ends >= 0])
         return np.where(self.ends >= 0, np.searchsorted(known, self.ends), known.size), known.size
 
 

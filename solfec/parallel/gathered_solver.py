@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kinds import RowKind
-from ..solvers import contradictory_rows, diagnosis, supports
+from ..solvers import contradictory_rows, diagnosis, exact_supports
 from ..solvers.assembly import assemble_blocks, is_stored
 from ..solvers.auto import AutoSolver
 from ..solvers.gauss_seidel import GaussSeidelSolver
@@ -56,7 +56,7 @@ class GatheredSolver(PartSweeps):
         if gathered.here:
             report = self._solve_gathered(gathered.rows)
             if self.whole.exact_supports and not self.whole.dynamic and gathered.rows.n > gathered.rows.contacts:
-                self.whole.supports_left.note(supports.hold(gathered.rows, report), self.part.model.time)
+                self.whole.supports_left.note(exact_supports.hold(gathered.rows, report), self.part.model.time)
             results = results_of(gathered.rows)
         self._take(local, gathered.mine, gathered.spread(results, NUMBERS))
         report, outcome = world.gathered((report, given.outcome()) if gathered.here else None)[gathered.HOME]

@@ -164,6 +164,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         report.iterations, report.error, report.status, report.solver = self.iters, math.nan, self.error, "AUTO"
         if status == "NO_SOLUTION":
             report.cause = GROWING
+            return report
         joined = start is not None and local.contacts > 0 and not form.cohesive and local.others is NO_OTHERS
         return self._softened(local, start, report) if self.error != "OK" and joined and self.method == Method.AUTO else report
 
@@ -175,7 +176,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         """
         rows, n, found = local.rows, local.n, [values[:, : local.n].copy() for values in (local.rows.R, local.rows.U)]
         rows.R[:, :n] = start
-        swept = self._sweeps.solve(local)
+        swept = self._sweeps.sweep(local, 0, True)
         size = np.abs(found[0]).max()
         if not (swept.residual <= NO_BETTER * report.residual and np.abs(rows.R[:, :n]).max() < size):
             rows.R[:, :n], rows.U[:, :n] = found

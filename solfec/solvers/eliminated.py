@@ -15,7 +15,7 @@ from .. import _kernels
 from ..kinds import Cone
 from ..tables import pointers_of, unique
 from .local_dynamics import LocalDynamics, RowKind
-from .supports import LARGEST, Factor, matrix_between
+from .exact_supports import LARGEST, Factor, matrix_between
 
 FRICTION = 4  # place in the law data of a contact
 SUPPORTS = tuple(kind for kind in RowKind if kind.is_linear)
