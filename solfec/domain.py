@@ -39,10 +39,10 @@ from .shapes.mesh import Mesh
 from .sleeping import Sleeping
 from .solvers import diagnosis
 from .solvers.closed_loops import ClosedLoops
+from .solvers.exact_supports import Left
 from .solvers.joint_shares import JointShares
 from .solvers.local_dynamics import NO_ROWS, LocalDynamics
 from .solvers.report import SolverReport
-from .solvers.exact_supports import Left
 from .step_guard import BROKEN_OFF, PREPARING, READY, WITHIN, StepGuard
 from .time_step import TimeStep
 

@@ -14,8 +14,8 @@ import numpy as np
 from .. import _kernels
 from ..kinds import Cone
 from ..tables import pointers_of, unique
-from .local_dynamics import LocalDynamics, RowKind
 from .exact_supports import LARGEST, Factor, matrix_between
+from .local_dynamics import LocalDynamics, RowKind
 
 FRICTION = 4  # place in the law data of a contact
 SUPPORTS = tuple(kind for kind in RowKind if kind.is_linear)
