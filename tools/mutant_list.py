@@ -28,13 +28,13 @@ def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> 
 
 MUTANTS = [
     *_of(
-        "fortran/constraints/gap_factors.f90", (WHIRLING,),
+        "fortran/constraints/gap_factors.f90", (SHARES,),
         ("motions of redundant joints are not checked", "is_solved = most <= misfit*size_of_right", "is_solved = most <= huge(most)"),
     ),
     *_of(
         "solfec/constraints/supports.py", (WHIRLING,),
         ("supports do not damp", "np.where(damped, np.bincount(", "np.where(False, np.bincount("),
-        ("supports in loops do not count as joints", "self._where(self.joint | np.isin(self.constraint, supports))", "self._where(self.joint)"),
+        ("supports in loops keep the old law", "self.support & ~(looped & self._near(mixed, looped))", "self.support & ~looped"),
     ),
     *_of(
         "fortran/constraints/user_constraints.f90", (BENDING,),

@@ -11,6 +11,8 @@ import test_linkages as linkages
 from test_linkages import GRAVITY, Linkage, X, Y, Z, floats
 
 import solfec as s
+from solfec.constraints import joint_terms
+from solfec.constraints.joint_correction import JointGapTable, solved
 from solfec.solvers.joint_shares import JointShares
 
 each_solver = pytest.mark.parametrize("solver", linkages.SOLVERS)
@@ -496,3 +498,21 @@ def test_a_centrifugal_governor_takes_its_level(new_model, contacts, solver):
     inertia = bar.mass * (length**2 / 3 - width**2 / 12)
     cosine = GRAVITY * length * (4 * bar.mass + 2 * collar.mass) / (4 * inertia * rate**2)
     assert -collar.conf[11] / (2 * length) == pytest.approx(cosine, abs=5e-4)
+
+
+@pytest.mark.parametrize("seed", [5, 21, 37])
+def test_terms_of_redundant_rows_are_the_nearest_ones_that_some_motion_has(seed):
+    """Eighteen rows on four triples, whose terms miss a motion by 1E-4: least squares, weighted by the rows' diagonal entries."""
+    random, rows, triples = np.random.default_rng(seed), 18, 4
+    h = 0.2 * random.normal(size=(rows, 3 * triples))
+    terms = h @ random.normal(size=3 * triples) * 5 + 1e-4 * random.normal(size=rows)
+    weights = 1.0 / np.linalg.norm(h, axis=1)
+    nearest = h @ np.linalg.lstsq(weights[:, None] * h, weights * terms, rcond=None)[0]
+    gaps = JointGapTable()
+    gaps.reserve(rows)
+    gaps.constraint[:rows], gaps.component[:rows] = np.arange(rows) // 3, np.arange(rows) % 3 + 1
+    gaps.triple[:, :rows] = np.append(np.arange(triples), np.full(gaps.triple.shape[0] - triples, -1))[:, None]
+    gaps.operator[:, :triples, :rows] = h.reshape(rows, triples, 3).transpose(2, 1, 0)
+    gaps.gap[:rows] = -terms
+    assert solved(lambda share: joint_terms._fit_terms(gaps.handle, rows, triples, share))
+    assert np.abs(gaps.gap[:rows] + nearest).max() < 5e-5
