@@ -154,3 +154,31 @@ def test_a_frame_of_redundant_joints_is_stopped(more, solver, contacts):
     s.RUN(solfec, SOLVERS[solver](), 0.1)
     assert s.ENERGY(solfec).kinetic < 1e-6
     assert all(np.linalg.norm(s.DISPLACEMENT(body, body.center)) < 0.02 for body in bars)
+
+
+def precessed(support, contacts, step):
+    """Error of the angle by which a wheel on a rod has precessed after a second, and of the height of the rod's centre; the rod is held at its end."""
+    solfec = s.SOLFEC("DYNAMIC", step, None, contacts=contacts)
+    solfec.verbose = "OFF"
+    bulk = s.BULK_MATERIAL(solfec, density=1000.0)
+    sizes = ((0, 1), (-0.025, 0.025), (-0.025, 0.025)), ((0.9, 1), (-0.3, 0.3), (-0.3, 0.3))
+    rod, wheel = (s.BODY(solfec, "RIGID", s.HULL([float(x) for corner in itertools.product(*sides) for x in corner], 1, 1), bulk) for sides in sizes)
+    s.CONTACT_EXCLUDE_BODIES(rod, wheel)
+    spin, inertia, moment = 60.0, wheel.mass * 2 * 0.6**2 / 12, 0.5 * rod.mass + 0.95 * wheel.mass
+    rate = moment * 9.81 / (inertia * spin)  # steady, with the axis level: the moment of the weight turns the angular momentum of the spin
+    s.INITIAL_VELOCITY(rod, (0, 0.5 * rate, 0), (0, 0, rate))
+    s.INITIAL_VELOCITY(wheel, (0, 0.95 * rate, 0), (spin, 0, rate))
+    s.GRAVITY(solfec, (0, 0, -9.81))
+    SUPPORTS[support](rod)
+    s.HINGE(wheel, rod, (0.95, 0, 0), (1, 0, 0))
+    s.RUN(solfec, s.AUTO_SOLVER(), 1.0)
+    x, y, z = rod.conf[9:]
+    return math.atan2(y, x) - rate, z
+
+
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+@pytest.mark.parametrize("support", ["FIX_POINT", "FIX_DIRECTIONs"])
+def test_a_gyroscope_on_a_support_precesses_as_theory_says(support, contacts):
+    coarse, fine = (np.abs(precessed(support, contacts, step)) for step in (2e-3, 1e-3))
+    assert (fine < (1e-4, 3e-5)).all()
+    assert (fine < 0.35 * coarse + 1e-6).all()  # second order
