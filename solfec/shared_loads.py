@@ -35,14 +35,18 @@ class SharedLoads:
     def __call__(self, bodies: BodyTable, time: float, step: float) -> None:
         """Add forces to the bodies that the part holds."""
         loads = self._whole.loads
-        of_all = (*loads.sources[1:], *loads.of_step)
+        sources = (*loads.sources[1:], *loads.of_step)
+        on_parts = all(getattr(source, "on_parts", False) for source in sources)
         if loads.callbacks:
             self._find()
             self._mine(bodies, time, step)
-            if not of_all:
+            if on_parts:
                 self._part.copy_columns(bodies.triples.force, self._out, self._into)
-        if of_all:
-            self._call_all(of_all, bodies, time, step)
+        if on_parts:
+            for source in sources:
+                source(bodies, time, step)
+        else:
+            self._call_all(sources, bodies, time, step)
         loads.of_step.clear()
 
     def _call_all(self, sources, bodies: BodyTable, time: float, step: float) -> None:

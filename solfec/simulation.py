@@ -118,6 +118,7 @@ class Simulation:
         self._course: Course | Divided | None = None
         self.spreading = Spreading(self._world.size, self.mode == "WRITE")
         self._advance: Callable[[], None] | None = None  # makes a step in the present run, if not the model itself
+        self._watched = False  # whether who goes through the steps of the present run looks at the model
         self._frames_elsewhere = 0  # frames that process 0 has written, in other processes
         if mode != "READ" and outpath is not None and check is None and self._world.rank == 0:
             self._open(keep_old)
@@ -232,17 +233,19 @@ class Simulation:
 
         `advance` makes a step of the model instead of `Domain.advance`: it calls the same phases, or others.
         """
-        self._advance = advance
+        self._advance, self._watched = advance, False
         for _ in self._started(solver, duration, every_step=False):
             pass
 
-    def steps(self, solver, duration: float, advance: Callable[[], None] | None = None) -> Iterator[float]:
+    def steps(self, solver, duration: float, advance: Callable[[], None] | None = None, watched: bool = True) -> Iterator[float]:
         """Run step by step: return an iterator over the times at which steps end; `advance` as for `run`.
+
+        `watched`: the caller looks at `domain`, or changes it, between steps, so that several processes bring it up to date.
 
         Output, callbacks, STOP and signals are processed after every step, as in `run`, before the time is yielded.  An iterator
         that is closed or deleted ends the run, and the last state is written.
         """
-        self._advance = advance
+        self._advance, self._watched = advance, watched
         return self._started(solver, duration, every_step=True)
 
     def _started(self, solver, duration: float, every_step: bool) -> Iterator[float]:
@@ -339,7 +342,7 @@ class Simulation:
         """Run the steps, and process due events after each."""
         domain = self.domain
         if self._world.size > 1:
-            self._meet_to_run(solver, every_step)
+            self._meet_to_run(solver)
         with Interruption() as interruption, self._course_dropped():
             running, end = True, domain.time + duration
             requests = Requests(lambda: interruption.signal, self._stop_exists)
@@ -370,6 +373,8 @@ class Simulation:
                 self._nothing_due_before = self._quiet_until(end)
                 while True:
                     advance()
+                    if self.companion is not None:
+                        self.companion.after_step()
                     if balance is not None and domain.step_number >= balance.due:
                         balance.look(domain)
                     if domain.unsolved:
@@ -391,17 +396,17 @@ class Simulation:
                 if self._callback is not None and self._callback[0].due(domain.time, domain.step):
                     running = self._call_back()
                 running = running and course.signal is None and not self._stop_requested()
-                if every_step:
+                if self._watched:
                     course.show()
                 try:
                     yield domain.time
                 except GeneratorExit:
                     running, interruption.closed = False, True
-                if every_step and communicator.parted(self._world, interruption.closed):
+                if self._watched and communicator.parted(self._world, interruption.closed):
                     if interruption.closed:  # the others tell
                         return
                     raise SolfecError(f"SOLFEC.steps: another process has left the loop over steps at time {domain.time:g}; all must leave it in the same step")
-                if every_step:
+                if self._watched:
                     course.take()
             if written != domain.step_number:
                 self._write()
@@ -429,14 +434,14 @@ class Simulation:
         finally:
             self._course = None
 
-    def _meet_to_run(self, solver, every_step: bool) -> None:
+    def _meet_to_run(self, solver) -> None:
         """Wait for the other processes at the beginning of a RUN; raise SolfecError if one does something else, or if the run cannot be divided."""
         refuse(solver)
-        if self.companion is not None:
-            raise SolfecError("RUN: HYBRID_SOLVER cannot be used by several processes yet; run one process")
+        if self.companion is not None and self.spreading.on:
+            raise SolfecError("RUN: HYBRID_SOLVER needs all bodies in all processes at first; set SOLFEC.spread to 'OFF'")
         if self._advance is not None:
             raise SolfecError("SolfecSimulation cannot be used by several processes yet; run one process")
-        place = f"{'SOLFEC.steps, as ' if every_step else ''}RUN number {self._runs} of {self.outpath or 'a model in memory'}"
+        place = f"{'SOLFEC.steps, as ' if self._watched else ''}RUN number {self._runs} of {self.outpath or 'a model in memory'}"
         for rank, other in enumerate(self._world.meet(place[: communicator.SAID])):
             if not place.startswith(other):
                 raise SolfecError(f"RUN: process {self._world.rank} is at {place}, and process {rank} is at {other}; all must call the same commands")
@@ -459,7 +464,18 @@ class Simulation:
             "loads, materials or other settings": (settings.common_bytes if self.spreading.on else settings.as_bytes)(self.domain, solver),
             "duration of RUN, or intervals of OUTPUT, CALLBACK or samples": repr(times).encode(),
             "IMBALANCE_TOLERANCE": repr(self.balancing).encode(),
+            **({} if self.companion is None else {"the explicit model": self.companion.as_bytes()}),
         }
+
+    @property
+    def moved(self) -> Domain:
+        """The model whose bodies this process moves: its part, within a run of several processes; else the whole one."""
+        return self._domain if self._course is None else self._course.model
+
+    @property
+    def divided(self) -> bool:
+        """Whether other processes move bodies, too."""
+        return self.moved is not self._domain
 
     @property
     def sampled(self) -> bool:

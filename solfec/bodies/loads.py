@@ -96,6 +96,7 @@ class Loads:
         Functions of the user that load one body each.
     sources : list of callable
         ``source(bodies, time, step)`` adds to `bodies.triples.force`, for many bodies at once; `callbacks` are the first one.
+        One with a true attribute `on_parts` can be given any of the bodies, others are given all of them.
     of_step : list of callable
         Sources of one step: the next evaluation uses them up.
     series : SeriesTable

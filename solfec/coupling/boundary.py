@@ -10,8 +10,11 @@ import numpy as np
 from ..bodies.table import BodyTable
 from ..language import session
 from ..language.checks import BadValue
+from ..parallel import communicator
 from ..parmec.model import Model
 
+PLACE, VELOCITY, BEGAN = slice(0, 12), slice(12, 18), slice(18, 24)  # what processes tell one another of a body
+UNTOLD = -np.inf  # of bodies that others move
 TOLERANCE = 1e-6  # of masses and centres that should be equal, over the mass and the size of the body
 
 
@@ -50,60 +53,108 @@ class Exchange:
 class Boundary:
     """Particles of an explicit model, and the implicit bodies that they represent.
 
+    Every process makes all explicit steps.  Before them, processes tell one another the states of the bodies that they move.
+
     Parameters
     ----------
     model : Model
-    domain : Domain
+    simulation : Simulation
     pairs : dict of int to int
         Particle -> identifier of a body.
+
+    Attributes
+    ----------
+    force, torque : ndarray (3, n)
+        Spatial, of the present step; torques about mass centres.
+    exchanged : Exchange
+    counted : int
+        Number of the implicit step up to which `exchanged` counts.
+    corrected : bool
+        Whether constraints have moved bodies at the end of the last step, to close their gaps.
+    seconds : float
+        Spent within implicit steps so far.
     """
 
-    def __init__(self, model: Model, domain, pairs: dict[int, int]):
-        self.model, self.domain = model, domain
+    on_parts = True  # forces on a body need only the body (SharedLoads)
+
+    def __init__(self, model: Model, simulation, pairs: dict[int, int]):
+        self.model, self._simulation = model, simulation
         self.particles = np.array(sorted(pairs), np.int64)
         self.identifiers = np.array([pairs[number] for number in self.particles.tolist()], np.int64)
-        self.force = np.zeros((3, len(pairs)))  # spatial, over the present step
-        self.torque = np.zeros((3, len(pairs)))  # about the mass centres, spatial
+        self.force, self.torque = np.zeros((2, 3, len(pairs)))
         self.exchanged = Exchange()
-        self.seconds = 0.0  # spent within implicit steps so far
-        self._began = np.zeros((6, len(pairs)))  # spatial velocities of the bodies at the start of the implicit step
+        self.corrected, self.seconds = False, 0.0
+        self._rotation, self._centre = np.zeros((3, 3, len(pairs))), np.zeros((3, len(pairs)))
+        self._spin, self._velocity = np.zeros((2, 3, len(pairs)))  # referential, spatial
+        self._began = np.full((6, len(pairs)), UNTOLD)  # spatial velocities at the start of the implicit step, of bodies that this process moves
 
-    def rows(self) -> np.ndarray:
-        """Rows of the bodies; they change when other bodies are deleted."""
-        bodies: BodyTable = self.domain.bodies
-        identifiers = bodies.view("id")  # ascending
-        rows = np.minimum(np.searchsorted(identifiers, self.identifiers), identifiers.size - 1)
-        missing = np.flatnonzero(identifiers[rows] != self.identifiers)
+    # --- states of the bodies ------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Learn the states of the bodies, from the processes that move them."""
+        model = self._simulation.moved
+        which, rows = self._moved(model.bodies)
+        told = np.full((BEGAN.stop, self.particles.size), UNTOLD)
+        told[PLACE, which], told[VELOCITY, which] = _state(model.bodies, rows)
+        told[BEGAN] = self._began
+        self.corrected = bool(model.joint_correction and model.constraints.user_count)
+        if self._simulation.divided:
+            largest = communicator.world().largest(np.append(told, float(self.corrected)))
+            told, self.corrected = largest[:-1].reshape(told.shape), largest[-1] > 0.0
+        missing = np.flatnonzero(told[0] == UNTOLD)
         if missing.size:
             raise BadValue(f"body {self.identifiers[missing[0]]}, which particle {self.particles[missing[0]]} is, does not exist any more")
-        return rows
+        self._rotation = told[:9].reshape(3, 3, -1).transpose(1, 0, 2)  # columns come one after the other
+        self._centre, self._spin, self._velocity = told[9:12], told[12:15], told[15:18]
+        self._began = told[BEGAN]
+
+    def _moved(self, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray]:
+        """Return which of the bodies this process moves, and their rows, which change when other bodies come or go."""
+        which, rows = self._held(bodies)
+        if not self._simulation.divided:
+            return which, rows
+        mine = bodies.owner[rows] == communicator.world().rank
+        return which[mine], rows[mine]
+
+    def _held(self, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray]:
+        """Return which of the bodies a table holds, and their rows."""
+        identifiers = bodies.view("id")  # ascending
+        rows = np.searchsorted(identifiers, self.identifiers)
+        which = np.flatnonzero(np.append(identifiers, -1)[rows] == self.identifiers)
+        return which, rows[which]
+
+    def _velocities(self) -> np.ndarray:
+        """Return spatial linear and angular velocities of the bodies (6, n)."""
+        return np.concatenate((self._velocity, np.einsum("ijn,jn->in", self._rotation, self._spin)))
+
+    # --- what particles take over --------------------------------------------------------------------------
 
     def hand_over_velocities(self) -> None:
         """Set the particles' velocities to those of the bodies."""
-        bodies, particles = self.domain.bodies, self.model.particles
-        first = bodies.velo_ptr[self.rows()]
-        particles.angular[:, self.particles] = bodies.triples.velo[:, first]
-        particles.velocity[:, self.particles] = bodies.triples.velo[:, first + 1]
+        self.look()
+        particles = self.model.particles
+        particles.angular[:, self.particles] = self._spin
+        particles.velocity[:, self.particles] = self._velocity
         turn = particles.rotation[:, :, self.particles]
-        particles.spin[:, self.particles] = np.einsum("ijn,jn->in", turn, particles.angular[:, self.particles])
+        particles.spin[:, self.particles] = np.einsum("ijn,jn->in", turn, self._spin)
 
     def hand_over_places(self) -> None:
         """Set the particles' positions and rotations to those of the bodies half an implicit step ago, which they should have already."""
-        bodies, particles, rows = self.domain.bodies, self.model.particles, self.rows()
-        back = -0.5 * self.domain.step
-        conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
-        particles.position[:, self.particles] = bodies.configurations.conf[:, conf + 3] + back * bodies.triples.velo[:, velo + 1]
-        turn = np.stack([bodies.configurations.conf[:, conf + axis] for axis in range(3)], axis=1)  # (3, 3, n), column by column
+        self.look()
+        particles, back = self.model.particles, -0.5 * self._simulation.moved.step
+        particles.position[:, self.particles] = self._centre + back * self._velocity
         from scipy.spatial.transform import Rotation  # slow to import, and few inputs need it
 
-        back_turn = Rotation.from_rotvec(back * bodies.triples.velo[:, velo].T).as_matrix()
-        particles.rotation[:, :, self.particles] = np.einsum("ijn,njk->ikn", turn, back_turn)
+        back_turn = Rotation.from_rotvec(back * self._spin.T).as_matrix()
+        particles.rotation[:, :, self.particles] = np.einsum("ijn,njk->ikn", self._rotation, back_turn)
 
     def empty(self) -> None:
         """Reset sums over explicit steps."""
         particles = self.model.particles
         for sums in (particles.impulse, particles.angular_impulse, particles.work):
             sums[..., self.particles] = 0.0
+
+    # --- what bodies take over -----------------------------------------------------------------------------
 
     def take_forces(self, time: float = 0.0) -> None:
         """Store forces and torques on the particles: those of the last explicit step, or, given a time, means over the steps in it."""
@@ -115,17 +166,29 @@ class Boundary:
             self.force[:] = particles.force[:, self.particles]
             self.torque[:] = particles.torque[:, self.particles]
 
-    def velocities(self) -> np.ndarray:
-        """Return spatial linear and angular velocities of the bodies (6, n)."""
-        bodies, rows = self.domain.bodies, self.rows()
+    def __call__(self, bodies: BodyTable, time: float, step: float) -> None:
+        """Add forces and torques to the loads of bodies, all or some, and subtract their weight, since the explicit model has its own gravity."""
+        began = perf_counter()
+        which, rows = self._held(bodies)
         conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
-        turn = np.stack([bodies.configurations.conf[:, conf + axis] for axis in range(3)], axis=1)
-        return np.concatenate((bodies.triples.velo[:, velo + 1], np.einsum("ijn,jn->in", turn, bodies.triples.velo[:, velo])))
+        torque, gravity = self.torque[:, which], self._simulation.moved.loads.gravity
+        for axis in range(3):  # referential torques: R^T t
+            bodies.triples.force[axis, velo] += (bodies.configurations.conf[:, conf + axis] * torque).sum(axis=0)
+        bodies.triples.force[:, velo + 1] += self.force[:, which] - bodies.mass[rows] * gravity[:, None]
+        which, rows = self._moved(bodies)
+        place, velocity = _state(bodies, rows)
+        turn = place[:9].reshape(3, 3, -1).transpose(1, 0, 2)
+        self._began[:] = UNTOLD
+        self._began[:, which] = np.concatenate((velocity[3:], np.einsum("ijn,jn->in", turn, velocity[:3])))
+        self.seconds += perf_counter() - began
 
-    def count_step(self, domain) -> None:
+    # --- energy and momentum of the exchange ---------------------------------------------------------------
+
+    def count_step(self) -> None:
         """After an implicit step, add impulses and work of the explicit engine's forces on the bodies."""
         began = perf_counter()
-        step, mean, own = domain.step, 0.5 * (self._began + self.velocities()), self.exchanged
+        self.look()
+        step, mean, own = self._simulation.moved.step, 0.5 * (self._began + self._velocities()), self.exchanged
         own.impulse += step * self.force.sum(axis=1)
         own.angular_impulse += step * self.torque.sum(axis=1)
         own.work += step * float((self.force * mean[:3]).sum() + (self.torque * mean[3:]).sum())
@@ -140,24 +203,14 @@ class Boundary:
 
     def work_ahead(self) -> float:
         """Return the work of the explicit engine's forces in the half implicit step by which it is ahead, at present velocities."""
-        particles, now = self.model.particles, self.velocities()
+        particles, now = self.model.particles, self._velocities()
         power = (particles.force[:, self.particles] * now[:3]).sum() + (particles.torque[:, self.particles] * now[3:]).sum()
-        return 0.5 * self.domain.step * float(power)
-
-    def load(self, bodies: BodyTable, time: float, step: float) -> None:
-        """Add forces and torques to the bodies' loads, and subtract their weight, since the explicit model has its own gravity."""
-        began = perf_counter()
-        rows = self.rows()
-        self._began[:] = self.velocities()
-        conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
-        for axis in range(3):  # referential torques: R^T t
-            bodies.triples.force[axis, velo] += (bodies.configurations.conf[:, conf + axis] * self.torque).sum(axis=0)
-        bodies.triples.force[:, velo + 1] += self.force - bodies.mass[rows] * self.domain.loads.gravity[:, None]
-        self.seconds += perf_counter() - began
+        return 0.5 * self._simulation.moved.step * float(power)
 
     def compare(self, turns: bool) -> None:
         """Warn of bodies whose masses, inertias and centres, and rotations if `turns`, differ from those of their particles."""
-        bodies, particles, rows = self.domain.bodies, self.model.particles, self.rows()
+        bodies, particles = self._simulation.domain.bodies, self.model.particles
+        rows = self._held(bodies)[1]
         mass, own = bodies.mass[rows], particles.mass[self.particles]
         if (wrong := np.flatnonzero(np.abs(mass - own) > TOLERANCE * mass)).size:
             k = wrong[0]
@@ -180,3 +233,10 @@ class Boundary:
         if (wrong := np.flatnonzero(distance > TOLERANCE * size)).size:
             k = wrong[0]
             session.warn(f"HYBRID_SOLVER: the mass centres of particle {self.particles[k]} and its body {self.identifiers[k]} are {distance[k]:g} apart")
+
+
+def _state(bodies: BodyTable, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotations, column by column, and centres (12, n), and referential angular and spatial velocities (6, n), of rigid bodies."""
+    conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
+    place = np.concatenate([bodies.configurations.conf[:, conf + k] for k in range(4)])
+    return place, np.concatenate([bodies.triples.velo[:, velo], bodies.triples.velo[:, velo + 1]])

@@ -20,6 +20,7 @@ from ..language.hints import Switch
 from ..language.legacy import loader, surroundings
 from ..language.legacy.reading import read
 from ..language.solvers import CoSolver, Solver, constraint_solver
+from ..parallel import communicator
 from ..parmec import model as explicit
 from ..parmec import running
 from ..parmec.engine import Intervals, Run
@@ -176,15 +177,13 @@ class HYBRID_SOLVER(CoSolver):
         domain = simulation.domain
         self._begin(domain, simulation.continues)
         added = [] if self._detects else exclude_among(domain.settings, self._boundary.identifiers)
-        domain.loads.sources.append(self._boundary.load)
-        domain.hooks.after.append(self._boundary.count_step)
+        domain.loads.sources.append(self._boundary)
         try:
-            for time in simulation.steps(self._solver, duration, advance):
+            for time in simulation.steps(self._solver, duration, advance, watched=False):
                 self._follow()
                 yield time
         finally:
-            domain.loads.sources.remove(self._boundary.load)
-            domain.hooks.after.remove(self._boundary.count_step)
+            domain.loads.sources.remove(self._boundary)
             if len(added):
                 include_again(domain.settings, added)
 
@@ -197,7 +196,7 @@ class HYBRID_SOLVER(CoSolver):
         first = self._boundary is None
         if first:
             self._check_bodies(domain)
-            self._boundary = Boundary(self._model, domain, self._pairs)
+            self._boundary = Boundary(self._model, self._simulation, self._pairs)
             self._companion.boundary = self._boundary
             self._particles = ParticleModeler(self._model, self._boundary, self._make_steps, self._averaged)
             self._boundary.compare(turns=not self._resynchronises)
@@ -257,7 +256,7 @@ class HYBRID_SOLVER(CoSolver):
                 f"HYBRID_SOLVER: the step has changed from {self._substeps * explicit_step:g} to {length:g} within a run, and {self._substeps} explicit steps"
                 f" of {explicit_step:g} no longer fit into it; set SOLFEC.step between two RUNs, and give strained bodies of scheme 'DEF_EXP' a step that stays small enough"
             )
-        if self._resynchronises or (domain.joint_correction and domain.constraints.user_count):  # closed gaps move bodies, too
+        if self._resynchronises or self._boundary.corrected:
             self._boundary.hand_over_places()
         self._timing["coupling"] += perf_counter() - began
         self._timing["steps"] += 1
@@ -284,10 +283,12 @@ class HYBRID_SOLVER(CoSolver):
         return self._time if self._averages else 0.0
 
     def _writing(self) -> tuple:
-        """Return intervals, and the writer of files."""
+        """Return intervals, and the writer of files, which process 0 has."""
         if self._interval is None:
             return Intervals(np.inf, np.inf), None
         intervals = Intervals(*(running.one_interval(self._model, item, "parmec_interval") for item in self._interval))
+        if communicator.world().rank > 0:
+            return intervals, None
         if self._model.writer is None:
             folder, name = os.path.split(self._file)
             self._model.writer = Writer(self._model, os.path.join(folder, name.removesuffix(".py") if self._prefix is None else self._prefix))

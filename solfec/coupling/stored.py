@@ -47,6 +47,17 @@ class Companion:
         self.followed, self.files, self.owes = 0, 0, False
         self.go_on = go_on
 
+    def as_bytes(self) -> bytes:
+        """Places, velocities and springs of the explicit model, which must be the same in all processes."""
+        tables = self._model.particles, self._model.links, self._model.torsions
+        columns = ("position", "velocity", "angular", "mass"), ("particle",), ("particle",)
+        return b"".join(np.ascontiguousarray(table.view(name)).tobytes() for table, names in zip(tables, columns) for name in names)
+
+    def after_step(self) -> None:
+        """Count the exchange of a step of the domain."""
+        if self.boundary is not None:
+            self.boundary.count_step()
+
     def counted(self) -> np.ndarray:
         """Exchange of the engines so far."""
         return np.zeros(14) if self.boundary is None else self.boundary.exchanged.numbers()
@@ -79,4 +90,5 @@ class Companion:
         self._recorded = Recorded(self._model)
         if self.boundary is not None:
             self.boundary.exchanged = Exchange.of(row["exchange"])
+            self.boundary.look()
         self.owes, self.files = not row["finished"], int(row["files"])
