@@ -178,12 +178,14 @@ class HYBRID_SOLVER(CoSolver):
         self._begin(domain, simulation.continues)
         added = [] if self._detects else exclude_among(domain.settings, self._boundary.identifiers)
         domain.loads.sources.append(self._boundary)
+        self._companion.joins = True
         try:
             for time in simulation.steps(self._solver, duration, advance, watched=False):
                 self._follow()
                 yield time
         finally:
             domain.loads.sources.remove(self._boundary)
+            self._companion.joins = False
             if len(added):
                 include_again(domain.settings, added)
 

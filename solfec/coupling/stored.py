@@ -37,6 +37,8 @@ class Companion:
         Whether the explicit steps of the restored frame's implicit step are still to be made.
     files : int
         Number of frames in output files when that frame was written.
+    joins : bool
+        Whether the present run is one of both models.
     """
 
     def __init__(self, model: Model, domain, go_on: Callable[[], object]):
@@ -44,7 +46,7 @@ class Companion:
         self._file: FrameFile | None = None
         self._frames: FrameStore | None = None
         self.boundary: Boundary | None = None
-        self.followed, self.files, self.owes = 0, 0, False
+        self.followed, self.files, self.owes, self.joins = 0, 0, False, False
         self.go_on = go_on
 
     def as_bytes(self) -> bytes:
@@ -54,8 +56,8 @@ class Companion:
         return b"".join(np.ascontiguousarray(table.view(name)).tobytes() for table, names in zip(tables, columns) for name in names)
 
     def after_step(self) -> None:
-        """Count the exchange of a step of the domain."""
-        if self.boundary is not None:
+        """Count the exchange of a step that both models make."""
+        if self.joins:
             self.boundary.count_step()
 
     def counted(self) -> np.ndarray:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_hybrid_solver import FALL, ON_SPRING, PARTICLE, Scene
 
-from solfec import BODY, FIX_POINT, HEX, TRANSLATE
+from solfec import BODY, FIX_POINT, GAUSS_SEIDEL_SOLVER, HEX, RUN, TRANSLATE
 from solfec.parmec import model
 
 CORNERS = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
@@ -30,6 +30,15 @@ def test_the_impulse_of_the_engine_is_the_change_of_momentum(options):
     given = scene.hybrid.exchange
     assert np.linalg.norm(change) > 0.5
     assert given["impulse"] == pytest.approx(change, abs=1e-10)
+
+
+def test_a_run_of_the_implicit_model_alone_exchanges_nothing():
+    scene = oblique(1 / 256, 1 / 2000)
+    scene.run(0.1)
+    before = scene.hybrid.exchange
+    RUN(scene.solfec, GAUSS_SEIDEL_SOLVER(1e-6, 10), 0.1)
+    after = scene.hybrid.exchange
+    assert before["work"] != 0.0 and [after[name] for name in ("impulse", "work")] == [before[name] for name in ("impulse", "work")]
 
 
 def test_momentum_of_both_models_is_kept_where_forces_are_averaged():
