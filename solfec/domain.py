@@ -100,7 +100,7 @@ class Domain:
         self.surface_labels = ["DEFAULT"]
         self.bulk_materials = BulkMaterials()
         self.body_labels = self.bodies.labels
-        self.body_meshes: dict[int, list[Mesh]] = {}  # meshes of bodies' shapes, or round them, in their referential placement
+        self.body_meshes: dict[int, list[Mesh]] = {}  # meshes of bodies' shapes, or round them, in their referential placement; of finite elements once asked for
         self.loads = Loads(self.bodies)
         self.loads.epsilon = epsilon
         self.settings = detection.Settings(min_distance=epsilon)
@@ -319,7 +319,7 @@ class Domain:
         identifier = self.next_body_id
         self.next_body_id += 1
         meshes = [part for part in new.parts if isinstance(part, Mesh)]
-        if meshes:
+        if meshes and (new.mesh is None or new.mesh.background is not None):
             self.body_meshes[identifier] = meshes
         if label is not None:
             self.body_labels[identifier] = label
@@ -328,7 +328,7 @@ class Domain:
 
     def meshes_of(self, identifier: int) -> list[Mesh]:
         """Return meshes of a body's shape, or the computational mesh of a finite element body, in the referential placement."""
-        if identifier not in self.body_meshes and identifier in self.bodies.meshes:  # a body from results only
+        if identifier not in self.body_meshes and identifier in self.bodies.meshes:  # few inputs ask for what takes a fifth of the memory
             self.body_meshes[identifier] = [self.bodies.meshes[identifier].shape()]
         return self.body_meshes.get(identifier, [])
 

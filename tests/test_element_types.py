@@ -129,7 +129,10 @@ def test_integration_points_are_the_kernels_and_of_second_degree(kind):
     weights = np.linalg.lstsq(terms, exact, rcond=None)[0]  # of all weights that may serve the smallest: those of most symmetry
     assert terms @ weights == pytest.approx(exact, abs=1e-14)
     of_kernels = quadrature_of_kernels(kind, kind.nodes)
-    assert len(of_kernels) == kind.quadrature_points and np.sort(of_kernels) == pytest.approx(np.sort(weights), rel=1e-12)
+    if kind.is_simplex:  # one point is enough where gradients are constant
+        weights = weights.sum(keepdims=True)
+        points = points.mean(axis=0, keepdims=True)
+    assert len(of_kernels) == len(weights) and np.sort(of_kernels) == pytest.approx(np.sort(weights), rel=1e-12)
 
     nodes = np.array(kind.nodes, float) + 0.1 * np.random.default_rng(5).uniform(-1, 1, (kind.size, 3))
     values, gradients = shapes_of(kind)

@@ -1,10 +1,11 @@
 !> Finite elements in blocks of eight of one type, the lane number first, so that one instruction serves a block
 !> (docs/theory.md, Finite elements; docs/language-objects.md, BODY).
 !>
-!> In all procedures: lanes = 8; size = 4, 5, 6 or 8 nodes, points = 4, 8, 6 or 8 quadrature points;
+!> In all procedures: lanes = 8; size = 4, 5, 6 or 8 nodes, points = 1, 8, 6 or 8 quadrature points;
 !>   node          (8,size,0:nblock-1) node numbers; lanes without an element repeat another element with weight zero
-!>   gradient      (8,3,columns,points,0:nblock-1) referential gradients of the shape functions, columns = size [1/length]; or,
-!>                 of hexahedra with columns = 3, inverse Jacobians, which need less memory traffic (`hexahedron_rates`)
+!>   gradient      (8,3,columns,kept,0:nblock-1) referential gradients of the shape functions, columns = size [1/length]; or,
+!>                 of hexahedra with columns = 3, inverse Jacobians, which need less memory traffic (`hexahedron_rates`).
+!>                 kept = points, or 1 where they are the same at all points: of tetrahedra and parallelepipeds
 !>   weight        (8,points,0:nblock-1) quadrature weights times det F0 [length**3]
 !>   lame          (8,2,0:nblock-1) lambda, mu [pressure]
 !>   displacement  (3,0:nnode-1) [length]
@@ -29,11 +30,11 @@ contains
 
   !> Computes gradients and weights from the referential nodes (3,0:nnode-1); `failed` is the number 8*block + lane of the first
   !> element without positive volume at a quadrature point, or -1.
-  subroutine prepare_blocks(size, columns, points, nblock, node, nnode, reference, gradient, weight, failed)
-    integer(i4), intent(in) :: size, columns, points, nblock, nnode
+  subroutine prepare_blocks(size, columns, kept, points, nblock, node, nnode, reference, gradient, weight, failed)
+    integer(i4), intent(in) :: size, columns, kept, points, nblock, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
     real(dp), intent(in) :: reference(3,0:nnode-1)
-    real(dp), intent(inout) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1)
+    real(dp), intent(inout) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1)
     integer(i4), intent(out) :: failed
     real(dp) :: natural(3,8), factor(8), d(3,8,8), jacobian(8,8)
     integer :: b, count, l, q
@@ -45,9 +46,10 @@ contains
     end do
     !$omp parallel do if (nblock > parallel_from) schedule(static) private(jacobian, l, q) reduction(min:failed)
     do b = 0, nblock - 1
-      call block_gradients(size, columns, count, node(:,:,b), reference, d, gradient(:,:,:,:,b), jacobian)
+      call block_gradients(size, columns, kept, count, node(:,:,b), reference, d, gradient(:,:,:,:,b), jacobian)
+      weight(:,:,b) = 0
       do q = 1, count
-        weight(:,q,b) = factor(q)*jacobian(:,q)
+        weight(:,min(q,points),b) = weight(:,min(q,points),b) + factor(q)*jacobian(:,q)
         do l = lanes, 1, -1
           if (.not. jacobian(l,q) > 0) failed = min(failed, lanes*b + l - 1)
         end do
@@ -59,11 +61,11 @@ contains
 
   !> Computes gradients g_a = F0^-T dN_a/dxi (or F0^-1, for `columns` = 3 of hexahedra) of one block, and det F0; gradients are zero where
   !> this is not positive.
-  pure subroutine block_gradients(size, columns, count, node, reference, d, gradient, jacobian)
-    integer, intent(in) :: size, columns, count
+  pure subroutine block_gradients(size, columns, kept, count, node, reference, d, gradient, jacobian)
+    integer, intent(in) :: size, columns, kept, count
     integer(i4), intent(in) :: node(8,size)
     real(dp), intent(in) :: reference(3,0:*), d(3,8,count)
-    real(dp), intent(inout) :: gradient(8,3,columns,count), jacobian(8,count)
+    real(dp), intent(inout) :: gradient(8,3,columns,kept), jacobian(8,count)
     real(dp) :: place(8,3,8), map(8,3,3), inverse(8,3,3)
     integer :: a, i, j, q
 
@@ -72,6 +74,7 @@ contains
     do q = 1, count
       call map_of(place, d(:,:,q), map)
       call invert_maps(map, inverse, jacobian(:,q))
+      if (q > kept) cycle
       if (columns == size) then
         do a = 1, size
           do i = 1, 3
@@ -174,10 +177,11 @@ contains
   end subroutine map_of
 
   !> Computes internal forces, f_a = integral of P g_a.
-  subroutine internal_forces(size, columns, points, nblock, law, node, gradient, weight, lame, nnode, displacement, element_force)
-    integer(i4), intent(in) :: size, columns, points, nblock, law, nnode
+  subroutine internal_forces(size, columns, kept, points, nblock, law, node, gradient, weight, lame, nnode, displacement, &
+                             element_force)
+    integer(i4), intent(in) :: size, columns, kept, points, nblock, law, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
-    real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
+    real(dp), intent(in) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: displacement(3,0:nnode-1)
     real(dp), intent(inout) :: element_force(8,3,size,0:nblock-1)
     integer :: b
@@ -187,20 +191,20 @@ contains
       ! constant sizes let the compiler unroll the loops over nodes
       select case (size)
       case (4)
-        call block_force(4, 4, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
+        call block_force(4, kept, points, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
                          element_force(:,:,:,b))
       case (5)
-        call block_force(5, 8, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
+        call block_force(5, kept, points, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
                          element_force(:,:,:,b))
       case (6)
-        call block_force(6, 6, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
+        call block_force(6, kept, points, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
                          element_force(:,:,:,b))
       case default
         if (columns == size) then
-          call block_force(size, points, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
+          call block_force(size, kept, points, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
                            element_force(:,:,:,b))
         else
-          call hexahedron_force(law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
+          call hexahedron_force(kept, law, node(:,:,b), gradient(:,:,:,:,b), weight(:,:,b), lame(:,:,b), displacement, &
                                 element_force(:,:,:,b))
         end if
       end select
@@ -209,10 +213,10 @@ contains
   end subroutine internal_forces
 
   !> Internal force of one block.
-  pure subroutine block_force(size, points, law, node, gradient, weight, lame, displacement, force)
-    integer, intent(in) :: size, points, law
+  pure subroutine block_force(size, kept, points, law, node, gradient, weight, lame, displacement, force)
+    integer, intent(in) :: size, kept, points, law
     integer(i4), intent(in) :: node(8,size)
-    real(dp), intent(in) :: gradient(8,3,size,points), weight(8,points), lame(8,2)
+    real(dp), intent(in) :: gradient(8,3,size,kept), weight(8,points), lame(8,2)
     real(dp), intent(in) :: displacement(3,0:*)
     real(dp), intent(inout) :: force(8,3,size)
     real(dp) :: u(8,3,8), h(8,3,3), p(8,3,3)
@@ -221,17 +225,17 @@ contains
     call pick(size, node, displacement, u)
     force = 0
     do q = 1, points
-      call gradients_of(size, gradient(:,:,:,q), u, h)
+      call gradients_of(size, gradient(:,:,:,min(q,kept)), u, h)
       call law_stress(law, lame, weight(:,q), h, p)
-      call add_force(size, gradient(:,:,:,q), p, force)
+      call add_force(size, gradient(:,:,:,min(q,kept)), p, force)
     end do
   end subroutine block_force
 
   !> Internal force of one block of hexahedra with inverse Jacobians.
-  pure subroutine hexahedron_force(law, node, map, weight, lame, displacement, force)
-    integer, intent(in) :: law
+  pure subroutine hexahedron_force(kept, law, node, map, weight, lame, displacement, force)
+    integer, intent(in) :: kept, law
     integer(i4), intent(in) :: node(8,8)
-    real(dp), intent(in) :: map(8,3,3,8), weight(8,8), lame(8,2)
+    real(dp), intent(in) :: map(8,3,3,kept), weight(8,8), lame(8,2)
     real(dp), intent(in) :: displacement(3,0:*)
     real(dp), intent(inout) :: force(8,3,8)
     real(dp) :: u(8,3,8), h(8,3,3), p(8,3,3), rates(8,3,3,4), forces(8,3,3,4)
@@ -241,9 +245,9 @@ contains
     call natural_rates(u, rates)
     forces = 0
     do q = 1, 8
-      call point_gradient(q, rates, map(:,:,:,q), h)
+      call point_gradient(q, rates, map(:,:,:,min(q,kept)), h)
       call law_stress(law, lame, weight(:,q), h, p)
-      call add_point_force(q, p, map(:,:,:,q), forces)
+      call add_point_force(q, p, map(:,:,:,min(q,kept)), forces)
     end do
     call nodal_forces(forces, force)
   end subroutine hexahedron_force
@@ -306,11 +310,11 @@ contains
   end subroutine gradients_of
 
   !> Computes K v of every element at the present displacement, v (3,0:nnode-1).
-  subroutine tangent_products(size, columns, points, nblock, law, node, gradient, weight, lame, nnode, displacement, direction, &
-                              element_force)
-    integer(i4), intent(in) :: size, columns, points, nblock, law, nnode
+  subroutine tangent_products(size, columns, kept, points, nblock, law, node, gradient, weight, lame, nnode, displacement, &
+                              direction, element_force)
+    integer(i4), intent(in) :: size, columns, kept, points, nblock, law, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
-    real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
+    real(dp), intent(in) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: displacement(3,0:nnode-1), direction(3,0:nnode-1)
     real(dp), intent(inout) :: element_force(8,3,size,0:nblock-1)
     real(dp) :: u(8,3,8), d(8,3,8), h(8,3,3), v(8,3,3), p(8,3,3), rates(8,3,3,4), changes(8,3,3,4), forces(8,3,3,4)
@@ -325,20 +329,20 @@ contains
         call natural_rates(d, changes)
         forces = 0
         do q = 1, points
-          call point_gradient(q, changes, gradient(:,:,:,q,b), v)
-          if (law /= linear_law) call point_gradient(q, rates, gradient(:,:,:,q,b), h)
+          call point_gradient(q, changes, gradient(:,:,:,min(q,kept),b), v)
+          if (law /= linear_law) call point_gradient(q, rates, gradient(:,:,:,min(q,kept),b), h)
           call stress_change(law, lame(:,:,b), weight(:,q,b), h, v, p)
-          call add_point_force(q, p, gradient(:,:,:,q,b), forces)
+          call add_point_force(q, p, gradient(:,:,:,min(q,kept),b), forces)
         end do
         call nodal_forces(forces, element_force(:,:,:,b))
         cycle
       end if
       element_force(:,:,:,b) = 0
       do q = 1, points
-        call gradients_of(size, gradient(:,:,:,q,b), d, v)
-        if (law /= linear_law) call gradients_of(size, gradient(:,:,:,q,b), u, h)
+        call gradients_of(size, gradient(:,:,:,min(q,kept),b), d, v)
+        if (law /= linear_law) call gradients_of(size, gradient(:,:,:,min(q,kept),b), u, h)
         call stress_change(law, lame(:,:,b), weight(:,q,b), h, v, p)
-        call add_force(size, gradient(:,:,:,q,b), p, element_force(:,:,:,b))
+        call add_force(size, gradient(:,:,:,min(q,kept),b), p, element_force(:,:,:,b))
       end do
     end do
     !$omp end parallel do
@@ -360,11 +364,11 @@ contains
   end subroutine stress_change
 
   !> Computes energies (8,0:nblock-1), and the largest measure of strain (`law_measure`) in each element.
-  subroutine internal_energies(size, columns, points, nblock, law, node, gradient, weight, lame, nnode, displacement, energy, &
-                               strain)
-    integer(i4), intent(in) :: size, columns, points, nblock, law, nnode
+  subroutine internal_energies(size, columns, kept, points, nblock, law, node, gradient, weight, lame, nnode, displacement, &
+                               energy, strain)
+    integer(i4), intent(in) :: size, columns, kept, points, nblock, law, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
-    real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
+    real(dp), intent(in) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: displacement(3,0:nnode-1)
     real(dp), intent(inout) :: energy(8,0:nblock-1), strain(8,0:nblock-1)
     real(dp) :: u(8,3,8), h(8,3,3), density(8), measure(8), rates(8,3,3,4)
@@ -378,9 +382,9 @@ contains
       strain(:,b) = 0
       do q = 1, points
         if (columns /= size) then
-          call point_gradient(q, rates, gradient(:,:,:,q,b), h)
+          call point_gradient(q, rates, gradient(:,:,:,min(q,kept),b), h)
         else
-          call gradients_of(size, gradient(:,:,:,q,b), u, h)
+          call gradients_of(size, gradient(:,:,:,min(q,kept),b), u, h)
         end if
         call law_energy(law, lame(:,:,b), h, density)
         energy(:,b) = energy(:,b) + weight(:,q,b)*density

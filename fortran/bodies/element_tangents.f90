@@ -17,11 +17,11 @@ module element_tangents
 contains
 
   !> Computes dense tangents (8,3*size,3*size,0:nblock-1) with rows and columns 3(a-1)+i; `mirrored` 0: only the upper triangles.
-  subroutine element_stiffness(size, columns, points, rows, nblock, law, node, gradient, weight, lame, nnode, &
+  subroutine element_stiffness(size, columns, kept, points, rows, nblock, law, node, gradient, weight, lame, nnode, &
                                displacement, mirrored, stiffness)
-    integer(i4), intent(in) :: size, columns, points, rows, nblock, law, nnode, mirrored
+    integer(i4), intent(in) :: size, columns, kept, points, rows, nblock, law, nnode, mirrored
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
-    real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
+    real(dp), intent(in) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: displacement(3,0:nnode-1)
     real(dp), intent(inout) :: stiffness(8,rows,rows,0:nblock-1)
     real(dp) :: g(8,3,8), h(8,3,3), s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)
@@ -31,7 +31,7 @@ contains
     do k = 0, nblock - 1
       stiffness(:,:,:,k) = 0
       do q = 1, points
-        call point_gradients(size, columns, q, gradient(:,:,:,q,k), g)
+        call point_gradients(size, columns, q, gradient(:,:,:,min(q,kept),k), g)
         if (law /= linear_law) call displacement_gradient(size, node(:,:,k), displacement, g, h)
         call law_tangent(law, lame(:,:,k), weight(:,q,k), h, s, b, t, c1, c2)
         call add_tangent(size, rows, g, s, b, t, c1, c2, stiffness(:,:,:,k))
@@ -46,25 +46,25 @@ contains
     !$omp end parallel do
   end subroutine element_stiffness
 
-  !> Computes gradients of shape functions at point q, from those that are kept, or of hexahedra from the kept map.
-  pure subroutine point_gradients(size, columns, q, kept, g)
+  !> Computes gradients of shape functions at point q, from those that are stored, or of hexahedra from the stored map.
+  pure subroutine point_gradients(size, columns, q, stored, g)
     integer(i4), intent(in) :: size, columns, q
-    real(dp), intent(in) :: kept(8,3,columns)
+    real(dp), intent(in) :: stored(8,3,columns)
     real(dp), intent(inout) :: g(8,3,8)
 
     if (columns == size) then
-      g(:,:,1:size) = kept
+      g(:,:,1:size) = stored
     else
-      call hexahedron_gradients(q, kept, g)
+      call hexahedron_gradients(q, stored, g)
     end if
   end subroutine point_gradients
 
   !> Computes sums of the moduli of the entries in each row of the elements' Laplacians L_ab = integral of g_a.g_b.
   !>
   !>   total  (8,size,0:nblock-1) out [length]
-  subroutine laplacian_rows(size, columns, points, nblock, gradient, weight, total)
-    integer(i4), intent(in) :: size, columns, points, nblock
-    real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1)
+  subroutine laplacian_rows(size, columns, kept, points, nblock, gradient, weight, total)
+    integer(i4), intent(in) :: size, columns, kept, points, nblock
+    real(dp), intent(in) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1)
     real(dp), intent(inout) :: total(8,size,0:nblock-1)
     real(dp) :: g(8,3,8), entry(8,8,8)
     integer :: k, q, a, b
@@ -73,7 +73,7 @@ contains
     do k = 0, nblock - 1
       entry = 0
       do q = 1, points
-        call point_gradients(size, columns, q, gradient(:,:,:,q,k), g)
+        call point_gradients(size, columns, q, gradient(:,:,:,min(q,kept),k), g)
         do b = 1, size
           do a = 1, size
             entry(:,a,b) = entry(:,a,b) + weight(:,q,k)*(g(:,1,a)*g(:,1,b) + g(:,2,a)*g(:,2,b) + g(:,3,a)*g(:,3,b))

@@ -14,17 +14,18 @@ module midpoint_forces
 
 contains
 
-  subroutine conserving_forces(size, columns, points, nblock, node, gradient, weight, lame, nnode, displacement, other, &
-                               element_force)
-    integer(i4), intent(in) :: size, columns, points, nblock, nnode
+  subroutine conserving_forces(size, columns, kept, points, nblock, node, gradient, weight, lame, nnode, displacement, &
+                               other, element_force)
+    integer(i4), intent(in) :: size, columns, kept, points, nblock, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
-    real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
+    real(dp), intent(in) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: displacement(3,0:nnode-1), other(3,0:nnode-1)   !< at t and t+h
     real(dp), intent(inout) :: element_force(8,3,size,0:nblock-1)
     real(dp) :: u(8,3,8), v(8,3,8), one(8,3,3), two(8,3,3), p(8,3,3), first(8,3,3,4), second(8,3,3,4), rates(8,3,3,4)
-    integer :: a, b, i, l, q
+    integer :: a, b, i, k, l, q
 
-    !$omp parallel do if (nblock > parallel_from) schedule(static) private(u, v, one, two, p, first, second, rates, a, i, l, q)
+    !$omp parallel do if (nblock > parallel_from) schedule(static) &
+    !$omp private(u, v, one, two, p, first, second, rates, a, i, k, l, q)
     do b = 0, nblock - 1
       do a = 1, size
         do l = 1, lanes
@@ -37,31 +38,32 @@ contains
         call natural_rates(v, second)
         rates = 0
         do q = 1, points
-          call point_gradient(q, first, gradient(:,:,:,q,b), one)
-          call point_gradient(q, second, gradient(:,:,:,q,b), two)
+          call point_gradient(q, first, gradient(:,:,:,min(q,kept),b), one)
+          call point_gradient(q, second, gradient(:,:,:,min(q,kept),b), two)
           call mean_stress(lame(:,:,b), weight(:,q,b), one, two, p)
-          call add_point_force(q, p, gradient(:,:,:,q,b), rates)
+          call add_point_force(q, p, gradient(:,:,:,min(q,kept),b), rates)
         end do
         call nodal_forces(rates, element_force(:,:,:,b))
         cycle
       end if
       element_force(:,:,:,b) = 0
       do q = 1, points
+        k = min(q, kept)
         one = 0
         two = 0
         do a = 1, size
           do i = 1, 3
             do l = 1, lanes
-              one(l,:,i) = one(l,:,i) + u(l,:,a)*gradient(l,i,a,q,b)
-              two(l,:,i) = two(l,:,i) + v(l,:,a)*gradient(l,i,a,q,b)
+              one(l,:,i) = one(l,:,i) + u(l,:,a)*gradient(l,i,a,k,b)
+              two(l,:,i) = two(l,:,i) + v(l,:,a)*gradient(l,i,a,k,b)
             end do
           end do
         end do
         call mean_stress(lame(:,:,b), weight(:,q,b), one, two, p)
         do a = 1, size
           do i = 1, 3
-            element_force(:,i,a,b) = element_force(:,i,a,b) + (p(:,i,1)*gradient(:,1,a,q,b) + p(:,i,2)*gradient(:,2,a,q,b) &
-                                                             + p(:,i,3)*gradient(:,3,a,q,b))
+            element_force(:,i,a,b) = element_force(:,i,a,b) + (p(:,i,1)*gradient(:,1,a,k,b) + p(:,i,2)*gradient(:,2,a,k,b) &
+                                                             + p(:,i,3)*gradient(:,3,a,k,b))
           end do
         end do
       end do

@@ -1,8 +1,8 @@
 """Finite elements of many bodies in blocks of eight of one type, and sums of their contributions at nodes.
 
-Gradients of shape functions are computed once and stored, those of hexahedra as inverse Jacobians.  Every evaluation is one
-kernel call per type of element and material law, plus one that sums element vectors at nodes in a fixed order, so bits do
-not depend on threads.
+Gradients of shape functions are computed once and stored, those of hexahedra as inverse Jacobians; one each where they are constant, in
+tetrahedra and parallelepipeds, since memory bounds the speed of large meshes.  Every evaluation is one kernel call per type of
+element and material law, plus one that sums element vectors at nodes in a fixed order, so bits do not depend on threads.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .materials import Law
 
 LANES = 8  # elements of a block
 AT_ONCE = 1 << 10  # elements that are checked together, a multiple of LANES
+STRAIGHT = 1e-12  # bilinear parts of places over the width of a hexahedron, up to which it is a parallelepiped
 
 
 def _hexahedron_slopes() -> np.ndarray:
@@ -37,6 +38,20 @@ def in_lanes(values: np.ndarray) -> np.ndarray:
 
 
 HEXAHEDRON_SLOPES = _hexahedron_slopes()
+BILINEAR = np.array([SIGNS[0] * SIGNS[1], SIGNS[1] * SIGNS[2], SIGNS[2] * SIGNS[0], SIGNS.prod(axis=0)]) / 8.0  # (4, 8)
+
+
+def are_parallelepipeds(elements: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Return which hexahedra (ne, 8) with nodes (3, n) are parallelepipeds, so that their Jacobians are constant."""
+    result = np.zeros(len(elements), bool)
+    for first in range(0, len(elements), AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        corners = reference[:, elements[some]]
+        corners = corners - corners[..., :1]
+        bent = np.abs(corners @ BILINEAR.T).max(axis=(0, 2))
+        result[some] = bent <= STRAIGHT * np.ptp(corners, axis=2).max(axis=0)
+    return result
+
 
 _blocks = _kernels.element_blocks
 _tangents = _kernels.element_tangents
@@ -57,12 +72,14 @@ class ElementGroup:
         Lame's constants [pressure].
     law : Law
         The material; LINEAR stands for the stiffness at zero displacement (form 'BC').
+    straight : bool
+        Whether the elements are parallelepipeds: one inverse Jacobian each is kept instead of eight.
     """
 
     enhanced: EnhancedStrains | None = None
     LANED = ("node", "lame", "gradient", "weight", "energy", "strain")  # arrays with lanes first and blocks last
 
-    def __init__(self, elements: np.ndarray, numbers: np.ndarray, lame: np.ndarray, law: int):
+    def __init__(self, elements: np.ndarray, numbers: np.ndarray, lame: np.ndarray, law: int, straight: bool = False):
         count, self.size = elements.shape
         self.count = count
         self.numbers = numbers.astype(np.int32)
@@ -70,9 +87,10 @@ class ElementGroup:
         self.blocks = -(-count // LANES)
         self.node = in_lanes(elements.astype(np.int32))
         self.lame = in_lanes(lame)
-        points = BY_SIZE[self.size].quadrature_points
-        columns = 3 if BY_SIZE[self.size].stores_jacobians else self.size
-        self.gradient = np.zeros((LANES, 3, columns, points, self.blocks), order="F")
+        kind = BY_SIZE[self.size]
+        points = 1 if kind.is_simplex else kind.quadrature_points
+        columns, kept = 3 if kind.stores_jacobians else self.size, 1 if straight else points
+        self.gradient = np.zeros((LANES, 3, columns, kept, self.blocks), order="F")
         self.weight = np.zeros((LANES, points, self.blocks), order="F")
         self.energy = np.zeros((LANES, self.blocks), order="F")
         self.strain = np.zeros((LANES, self.blocks), order="F")
@@ -86,6 +104,7 @@ class ElementGroup:
         gradient = self.gradient[..., blocks]
         if gradient.shape[2] == self.size:
             return gradient
+        gradient = np.broadcast_to(gradient, (*gradient.shape[:3], self.weight.shape[1], gradient.shape[4]))
         return np.einsum("kaq,lkjqb->ljaqb", HEXAHEDRON_SLOPES, gradient)
 
     def prepare(self, reference: np.ndarray) -> int:
@@ -99,12 +118,12 @@ class ElementGroup:
     @property
     def key(self) -> tuple:
         """What the elements of a group have in common."""
-        return type(self), self.size, self.law, self.enhanced is not None
+        return type(self), self.size, self.law, self.enhanced is not None, self.gradient.shape[3]
 
     @property
     def place(self) -> tuple:
         """Where the group stands among those of an assembly."""
-        return self.size, self.law, type(self) is CutGroup, self.enhanced is not None
+        return self.size, self.law, type(self) is CutGroup, self.enhanced is not None, self.gradient.shape[3]
 
     def move_behind(self, first_node: int, first_element: int) -> None:
         """Let node numbers and numbers of elements begin at these."""
@@ -258,6 +277,7 @@ class CutGroup(ElementGroup):
         self.natural = in_lanes(natural)
         self.factor = in_lanes(factor)
         self.gradient = np.zeros((LANES, 3, self.size, points, self.blocks), order="F")
+        self.weight = np.zeros((LANES, points, self.blocks), order="F")
         self.value = np.zeros((LANES, self.size, points, self.blocks), order="F")
 
     def prepare(self, reference: np.ndarray) -> int:
@@ -390,10 +410,12 @@ class ElementAssembly(Record):
             for number in Law:
                 alike = (sizes == size) & (self.elements.law == number)
                 special = enhanced & kind.takes_enhancement
-                for softer in (False, True):
-                    which = np.flatnonzero(alike & whole & (special == softer))
+                straight = alike & whole & ~special if kind.stores_jacobians else np.zeros(len(sizes), bool)
+                straight[straight] = are_parallelepipeds(nodes[straight, :size], self.reference)
+                for softer, constant in ((False, True), (False, False), (True, False)):
+                    which = np.flatnonzero(alike & whole & (special == softer) & (straight == constant))
                     if which.size:
-                        self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], number))
+                        self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], number, constant))
                         softened += [self.groups[-1]] if softer else []
                 if (alike & ~whole).any():
                     which, *points = own_points.rows(alike, kind.quadrature_points)

@@ -17,6 +17,8 @@ from .vectors import cross
 FACE_OF_BOX = (0, 4, 3, 2, 1, 5)
 """Entry of the surface list (bottom, left, back, right, front, top) for each face index of a hexahedron."""
 
+MOST_SHARED = 4096  # elements of a topology that is kept for further meshes
+
 
 def hex_mesh(nodes, i: int, j: int, k: int, volume_id: int, surfaces, dx=None, dy=None, dz=None) -> Mesh:
     """Subdivide a hexahedron into i x j x k elements.
@@ -86,9 +88,13 @@ def blend(corners: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> n
     return np.einsum("zbai,zc->cbai", points, z).reshape(-1, 3)
 
 
-@lru_cache(maxsize=64)
 def _hex_topology(i: int, j: int, k: int, surfaces: tuple[int, ...]) -> MeshTopology:
-    """Return the topology of the structured mesh; equal calls share one object."""
+    """Return the topology of the structured mesh; equal calls share one object if it is small."""
+    return (_shared_topology if i * j * k <= MOST_SHARED else _new_topology)(i, j, k, surfaces)
+
+
+def _new_topology(i: int, j: int, k: int, surfaces: tuple[int, ...]) -> MeshTopology:
+    """Return a topology of the structured mesh."""
     a, b, c = np.meshgrid(np.arange(i), np.arange(j), np.arange(k), indexing="ij")
     first = (a + b * (i + 1) + c * (i + 1) * (j + 1)).transpose(2, 1, 0).reshape(-1, 1)
     layer = (i + 1) * (j + 1)
@@ -97,3 +103,6 @@ def _hex_topology(i: int, j: int, k: int, surfaces: tuple[int, ...]) -> MeshTopo
     pointers = HEXAHEDRON.size * np.arange(len(elements) + 1)
     topology = MeshTopology(layer * (k + 1), pointers, elements.ravel())
     return topology.with_surfaces(np.array(surfaces)[np.array(FACE_OF_BOX)[topology.face_index]])
+
+
+_shared_topology = lru_cache(maxsize=64)(_new_topology)

@@ -279,3 +279,63 @@ def test_masses_of_warped_meshes_are_the_sums_of_their_nodes_masses(seed):
     assert soft.mass == pytest.approx(masses.sum(), rel=1e-13)
     assert np.array(soft.center) == pytest.approx(masses @ nodes / masses.sum(), abs=0.02)  # row sums of warped elements
     assert abs(rigid.mass / soft.mass - 1.0) > 1e-6
+
+
+SKEW = np.array([[0.7, 0.2, -0.1], [0.1, 1.1, 0.3], [-0.2, 0.15, 0.9]])  # of a parallelepiped
+
+
+def by_quadrature(nodes, displacement):
+    """Forces (3, 8) and energy of a hexahedron with nodes (8, 3), by Gauss points and derivatives of the trilinear shape functions."""
+    total, energy = np.zeros((3, 8)), 0.0
+    signs = np.array(HEX, float)
+    for point in signs / np.sqrt(3.0):
+        one = 1.0 + signs * point
+        slopes = 0.125 * signs * np.column_stack([one[:, 1] * one[:, 2], one[:, 0] * one[:, 2], one[:, 0] * one[:, 1]])
+        jacobian = nodes.T @ slopes
+        gradients = slopes @ np.linalg.inv(jacobian)
+        stress, density = svk(np.eye(3) + displacement @ gradients)
+        total += np.linalg.det(jacobian) * stress @ gradients.T
+        energy += np.linalg.det(jacobian) * density
+    return total, energy
+
+
+def test_parallelepipeds_keep_one_jacobian_and_have_the_forces_of_eight_points():
+    random = np.random.default_rng(3)
+    nodes = np.array(HEX, float) @ SKEW.T + (5.0, -3.0, 2.0)
+    a, (one, other) = assembly(nodes, [range(8)]), 0.1 * random.normal(size=(2, 3, 8))
+    (group,) = a.groups
+    assert group.gradient.shape[3] == 1 and group.weight.shape[1] == 8
+    for displacement in (one, other):
+        forces, energy = by_quadrature(nodes, displacement)
+        assert close(force(a, displacement), forces, 1e-13)
+        assert close(a.energies(np.asfortranarray(displacement))[0], [energy], 1e-13)
+        step = 1e-6 * random.normal(size=(3, 8))
+        difference = (by_quadrature(nodes, displacement + step)[0] - by_quadrature(nodes, displacement - step)[0]) / 2
+        assert close((stiffness(a, displacement) @ step.T.ravel()).reshape(8, 3).T, difference, 1e-8)
+        assert close(a.tangent_product(np.asfortranarray(displacement), np.asfortranarray(step), np.zeros((3, 8), order="F")), difference, 1e-8)
+    a.element_conserving_forces(np.asfortranarray(one), np.asfortranarray(other))
+    work = (a._gather(np.zeros((3, 8), order="F")) * (other - one)).sum()
+    assert close(work, by_quadrature(nodes, other)[1] - by_quadrature(nodes, one)[1], 1e-12)
+
+
+@pytest.mark.parametrize("off", [1e-9, 0.1])
+def test_each_element_keeps_what_it_needs_whatever_the_others_are(off):
+    """So the bits of a body do not depend on others."""
+    nodes = np.array(HEX, float) @ SKEW.T
+    both = np.concatenate([nodes, nodes + (4.0, 0, 0)])
+    both[6] += off
+    a = assembly(both, [range(8), range(8, 16)])
+    assert [(group.gradient.shape[3], group.numbers.tolist()) for group in a.groups] == [(1, [1]), (8, [0])]
+    displacement = 0.1 * np.random.default_rng(4).normal(size=(3, 16))
+    found = force(a, displacement)
+    for first in (0, 8):
+        part = slice(first, first + 8)
+        assert close(found[:, part], by_quadrature(both[part], displacement[:, part])[0], 1e-13)
+        assert np.array_equal(found[:, part], force(assembly(both[part], [range(8)]), displacement[:, part]))
+
+
+def test_tetrahedra_have_one_point_of_their_whole_volume():
+    nodes = distorted("tetrahedron")
+    (group,) = assembly(nodes, [range(4)]).groups
+    assert group.gradient.shape[3] == group.weight.shape[1] == 1
+    assert close(group.weight[0, 0, 0], np.linalg.det(nodes[1:] - nodes[0]) / 6.0, 1e-14)
