@@ -350,14 +350,16 @@ class Divided:
         return float(self.part.weights(self.balance.weightfactor)[self.part.own].sum())
 
     def _note_worst(self) -> None:
-        """Keep the name of the worst row of a step that was not solved, before parts are made anew."""
-        whole = self.whole
-        if whole.report.worst:
+        """Keep the names of the worst row and of contradictory ones of a step that was not solved, before parts are made anew."""
+        report, local = self.whole.report, self.whole.local_dynamics
+        if report is None or report.status == "OK" or report.worst:
             return
+        if not self.solver.names_contradictions:
+            report.contradiction = diagnosis.contradiction(self.reported)
         if worst := self.worst:
-            whole.report.worst = "" if whole.report.status == "OK" else worst()
-        else:
-            diagnosis.name_worst_row(whole.local_dynamics, whole.report)
+            report.worst = worst()
+        elif local.n:
+            report.worst = diagnosis.worst_row(local, report)
 
     def _change_bodies(self) -> None:
         """Remove bodies that have left the scene from the whole model, and open cracks in it; then make parts anew."""

@@ -37,7 +37,6 @@ from .motion_hooks import Hooks
 from .shapes import primitives
 from .shapes.mesh import Mesh
 from .sleeping import Sleeping
-from .solvers import diagnosis
 from .solvers.closed_loops import ClosedLoops
 from .solvers.exact_supports import Left
 from .solvers.joint_shares import JointShares
@@ -206,7 +205,7 @@ class Domain:
         self.fractures.look(self)
         lost_bodies.remove_overloaded_and_lost(self, elsewhere)
         if self.cracks.of_body and (opening := elsewhere.opening(fragments.opening_cracks(self))):
-            diagnosis.name_worst_row(self.local_dynamics, self.report)
+            self.local_dynamics.keep_names()
             fragments.open_cracks(self, opening)
         if self.hooks.after and elsewhere.has_nothing:  # else the course of all parts calls them, as above
             self.hooks.call_after(self)

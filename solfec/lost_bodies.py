@@ -10,7 +10,6 @@ from .bodies import motion
 from .constraints import user
 from .constraints.elsewhere import Elsewhere
 from .lives import Cause, Event
-from .solvers import diagnosis
 
 if TYPE_CHECKING:
     from .domain import Domain
@@ -20,11 +19,12 @@ def remove_overloaded_and_lost(model: Domain, elsewhere: Elsewhere) -> None:
     """Delete links and points loaded above their strength, and bodies outside of the scene's extents."""
     overloaded = elsewhere.overloaded(model.constraints, user.find_overloaded(model.constraints))
     if overloaded is not None:
+        model.local_dynamics.keep_names()
         model.constraints.keep_marked(~overloaded)
     if model.extents is not None:
         outside = elsewhere.outside(motion.find_outside(model.bodies, model.extents))
         if outside is not None:
-            diagnosis.name_worst_row(model.local_dynamics, model.report)
+            model.local_dynamics.keep_names()
             remove_lost(model, outside)
 
 

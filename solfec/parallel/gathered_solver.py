@@ -82,6 +82,7 @@ class GatheredSolver(PartSweeps):
         rows, found = local.rows, found.T
         rows.R[:, mine], rows.U[:, mine], rows.merit[mine], rows.residual[mine] = found[:3], found[3:6], found[6], found[7]
         rows.lost[mine] = found[8].astype(np.int32)
+        local.unmet = rows.residual[local.held].copy()  # of springs with Python functions, which another process may have called
 
     def worst_row(self, local, report: SolverReport) -> str:
         """Return the name of the row with the largest residual, which the process that has all rows finds."""

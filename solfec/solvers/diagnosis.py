@@ -35,26 +35,24 @@ def worst_row(local: LocalDynamics, report: SolverReport, rows: np.ndarray | Non
     return f"the largest residual, {residual[place]:g}, is that of {local.name(worst)}"
 
 
-def name_worst_row(local: LocalDynamics, report: SolverReport | None) -> None:
-    """Keep the name of the worst row of a step that was not solved, before bodies go and rows move."""
-    if report is not None and report.status != "OK" and local.n and not report.worst:
-        report.worst = worst_row(local, report)
-
-
 class Contradictions:
     """Search for joints that contradict one another, once per set of the user's constraints."""
 
     def __init__(self):
         self._examined = (0, 0)
+        self._told = ""
 
-    def new(self, local: LocalDynamics) -> str:
-        """Return names of constraints that cannot hold together, or '' if there are none or this set was examined before."""
-        users = local.n - local.contacts
-        examined = users, int(local.constraints.id[users - 1]) if users else 0
-        if not users or examined == self._examined:
-            return ""
-        self._examined = examined
-        return contradiction(local)
+    def new(self, local: LocalDynamics, found: str | None = None) -> str:
+        """Return names of constraints that cannot hold together, or '' if there are none or these were named before; `found` are the names, if the search has been made."""
+        if found is None:
+            users = local.n - local.contacts
+            examined = users, int(local.constraints.id[users - 1]) if users else 0
+            if not users or examined == self._examined:
+                return ""
+            self._examined = examined
+            found = contradiction(local)
+        told, self._told = self._told, found or self._told
+        return "" if found == told else found
 
 
 def contradiction(local: LocalDynamics) -> str:

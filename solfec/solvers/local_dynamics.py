@@ -215,6 +215,7 @@ class LocalDynamics:
         self.held, self._struck = NO_ROWS, NO_MARKS
         self.driven: DrivenMotion | None = None
         self.unmet = np.zeros(0)
+        self._named: tuple[np.ndarray, ...] | None = None
         self.colour_ptr = np.zeros(MOST_COLOURS + 1, np.int32)
         self.step = 0.0
         self.epsilon = self.asked = 0.0
@@ -280,6 +281,7 @@ class LocalDynamics:
         self.coloured_above = COLOURED_ABOVE[colouring]
         self.form = CHEAPER if stored is None else int(stored)
         self.held, self.unmet = NO_ROWS, np.zeros(0)
+        self._named = None
         self.elements = within_step(bodies)
         self._list_implicit(self.elements)
         self.pointers.reserve(bodies.n + 1)
@@ -418,13 +420,24 @@ class LocalDynamics:
         opened(_relative_velocities(self.handles, self.n, self.stored, self.bodies.triples.n, result))
         return result
 
+    def keep_names(self) -> None:
+        """Keep what names rows in messages about this step, before constraints or bodies go and others take their places."""
+        if self._named is None:
+            self._named = self._names_of(self.rows.order[: self.n])
+
     def name(self, row: int) -> str:
         """Return the name of a row for messages: its constraint and bodies."""
-        constraint = int(self.rows.order[row])
-        sides = self.constraints.master[constraint], self.constraints.slave[constraint]
-        bodies = " and ".join(f"body {int(self.bodies.id[k])}" for k in sides if k >= 0)
-        kind = "rolling friction" if self.rows.contact[row] >= 0 else ConstraintKind(int(self.constraints.kind[constraint])).name
-        return f"constraint {int(self.constraints.id[constraint])} ({kind}) of {bodies}"
+        named, place = (self._names_of(self.rows.order[row : row + 1]), 0) if self._named is None else (self._named, row)
+        identifier, kind, *sides = (int(values[place]) for values in named)
+        bodies = " and ".join(f"body {side}" for side in sides if side)
+        what = "rolling friction" if self.rows.contact[row] >= 0 else ConstraintKind(kind).name
+        return f"constraint {identifier} ({what}) of {bodies}"
+
+    def _names_of(self, order: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return identifiers and kinds of constraints, and identifiers of their bodies, 0 for none."""
+        constraints, bodies = self.constraints, self.bodies
+        sides = (np.where(side >= 0, bodies.id[side], 0) for side in (constraints.master[order], constraints.slave[order]))
+        return constraints.id[order], constraints.kind[order], *sides
 
     def refuse_other_laws(self, solver: str) -> None:
         """Raise SolfecError if a contact has law data of its own kind, for a solver that replaces the laws of contacts."""

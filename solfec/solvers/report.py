@@ -36,7 +36,9 @@ class SolverReport:
     sets : tuple of int
         Of sweeps by colours of processes: numbers of top, middle, bottom and inner rows of all processes (docs/parallel.md).
     worst : str
-        Of a step that was not solved: the name of the row with the largest error, if bodies have gone since and rows have moved.
+        Of a step that was not solved: the name of the row with the largest error, if several processes have made their parts anew since.
+    contradiction : str or None
+        And of constraints that contradict one another, '' if none do.
     """
 
     iterations: int
@@ -51,3 +53,4 @@ class SolverReport:
     colours: int = 0
     sets: tuple[int, ...] = (0, 0, 0, 0)
     worst: str = field(default="", repr=False, compare=False)
+    contradiction: str | None = field(default=None, repr=False, compare=False)

@@ -39,7 +39,7 @@ class UnsolvedSteps:
         if report.status == "OK" or not (local.n or worst or report.worst):
             return
         self._unsolved += 1
-        fault = self._contradictions.new(local) if self._contradictions else ""
+        fault = self._contradictions.new(local, report.contradiction) if self._contradictions else ""
         if fault:
             self._notify(f"{report.solver}_SOLVER: {fault}")
         residual = report.residual if math.isfinite(report.residual) else math.inf

@@ -7,11 +7,11 @@ import jointed
 import numpy as np
 import pytest
 from courses import NOTHING, contents, course, rounded, sweeps
-from jointed import Scene, Z
+from jointed import Scene, X, Z
 from processes import spmd
 from test_divided import crowd
 
-from solfec import FIX_POINT, HINGE, PUT_SPRING, SET_VELOCITY
+from solfec import EXTENTS, FIX_POINT, HINGE, PUT_SPRING, SET_VELOCITY
 from solfec.divided import Divided
 from solfec.parallel.communicator import Alone
 from solfec.parallel.partition import Balance
@@ -268,14 +268,15 @@ def test_steps_that_are_not_solved_count_where_process_0_has_no_rows():
     assert none == 0 < some and one == other and "in 3 of 3 steps" in one[0] and "is that of constraint" in one[0]
 
 
+@pytest.mark.parametrize("force", [[-1, 10, 1, -10], lambda stroke, velocity: -10 * stroke], ids=["curve", "function"])
 @pytest.mark.parametrize("make", [partial(sweeps, 1e-8, 300), partial(sweeps, 1e-8, 300, "OFF"), AutoSolver, PenaltySolver, NewtonSolver])
-def test_contradictory_steps_have_the_least_errors_in_several_processes(make):
+def test_contradictory_steps_have_the_least_errors_in_several_processes(make, force):
     """Reactions stay below the weight times the velocity in a step; two boxes of other processes are joined, so that islands cross to them."""
     scene = Scene()
     boxes = [scene.box((2 * k, 0, 0)) for k in range(4)]
     for velocity in (0.1, 0.2):
         SET_VELOCITY(boxes[2], (4, 0, 0), (1, 0, 0), velocity)
-    PUT_SPRING(boxes[1], (2, 0, 0), boxes[2], (4, 0, 0), [-1, 10, 1, -10], (-5, 5))
+    PUT_SPRING(boxes[1], (2, 0, 0), boxes[2], (4, 0, 0), force, (-5, 5))
     mass, step = boxes[2].mass, scene.model.step
 
     def outcome(world):
@@ -392,3 +393,43 @@ def test_shares_of_redundant_joints_hold_what_a_door_weighs(make):
         held = constraints.base[2, :, : constraints.user_count]
         weight = (held * constraints.R[:, : constraints.user_count]).sum(axis=0)[constraints.kind[: constraints.user_count] == constraints.kind[0]]
         assert weight == pytest.approx([1000.0, 1000.0], rel=1e-6)  # of 0.2 m^3 of 1000 kg/m^3 at 10 m/s^2, shared by two
+
+
+def broken_in_contradiction(gone):
+    """A box whose weak support breaks in a step in which two motions prescribe another box's velocity; `gone`: a ball leaves the scene, too."""
+    scene = Scene()
+    boxes = [scene.box((2 * k, 0, 0)) for k in range(4)]
+    FIX_POINT(boxes[0], (0, 0, 0), strength=1e-3)
+    FIX_POINT(boxes[1], (2, 0, 0))
+    for velocity in (0.1, 0.2):
+        SET_VELOCITY(boxes[2], (4, 0, 0), X, velocity)
+    if gone:
+        scene.ball((2, 0, 9), velocity=(0, 0, 1e5))
+        EXTENTS(scene.solfec, (-9, -9, -9, 9, 9, 20))
+    return scene.model
+
+
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("make", [partial(sweeps, 1e-8, 300), AutoSolver, NewtonSolver])
+def test_messages_name_constraints_of_steps_in_which_others_break(make, gone):
+    """Those that remain move to other places of the table, and processes make parts anew when bodies go."""
+    for size in (0, 1, 2, 3):
+        copies = [broken_in_contradiction(gone) for _ in range(size or 1)]
+
+        def told(world, copies=copies, divided=size > 0):
+            solver, said, model = make(), [], copies[world.rank]
+            solver.notify = said.append
+            unsolved = UnsolvedSteps(said.append, not solver.names_contradictions)
+            if divided:
+                run = Divided(model, world, solver, Balance(), NOTHING)
+                run.advance()
+                unsolved.after_step(run.model, run.reported, run.worst)
+            else:
+                model.advance(solver)
+                unsolved.after_step(model, model.local_dynamics)
+            unsolved.end(model.report.solver, 1)
+            return said
+
+        for contradiction, worst in spmd(size, told)[:1] if size > 1 else [told(Alone())]:
+            assert "constraint 3 (VELODIR) of body 3 and constraint 4 (VELODIR) of body 3 contradict one another" in contradiction
+            assert "(VELODIR) of body 3" in worst
