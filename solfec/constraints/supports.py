@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies.table import BodyTable
-from ..kinds import DRIVES, JOINTS, LINKS, SPRINGS, BodyKind
+from ..kinds import DRIVES, JOINTS, SPRINGS, BodyKind
 from ..tables import unique
 from . import joint_terms
 from .elsewhere import NOWHERE, Elsewhere
@@ -19,7 +19,7 @@ from .joint_loops import in_loops
 from .joint_starts import IS_JOINT, IS_LINK, MET
 from .table import ConstraintTable
 
-HOLDING_NOTHING = (*SPRINGS, *DRIVES, *LINKS)  # laws, and links, which say nothing of velocities: their condition is a length
+LAWS = (*SPRINGS, *DRIVES)  # which hold nothing
 
 
 class HeldBodies:
@@ -33,17 +33,20 @@ class HeldBodies:
         Identifiers of bodies, or -1: space or an obstacle.
     support, joint : ndarray of bool (n,)
         Supports of rigid bodies; joints of mechanisms on bodies that are not finite elements, whose stiffness says who holds what.
+    link : ndarray of bool (n,)
+        Joints that are links, which say nothing of velocities: their condition is a length.
     """
 
-    COLUMNS = "constraint", "holder", "ends", "support", "joint"
+    COLUMNS = "constraint", "holder", "ends", "support", "joint", "link"
 
     def __init__(self, *columns: np.ndarray):
-        self.constraint, self.holder, self.ends, self.support, self.joint = columns
+        self.constraint, self.holder, self.ends, self.support, self.joint, self.link = columns
 
     @classmethod
     def of(cls, constraints: ConstraintTable, bodies: BodyTable) -> HeldBodies:
         """Return those of a model."""
-        rows = np.flatnonzero(~np.isin(constraints.kind[: constraints.user_count], HOLDING_NOTHING))
+        users = slice(0, constraints.user_count)
+        rows = np.flatnonzero(~np.isin(constraints.kind[users], LAWS) & (~IS_LINK[constraints.kind[users]] | (constraints.joint[users] > 0)))
         ends = np.stack([constraints.master[rows], constraints.slave[rows]])
         kinds = np.where(ends >= 0, bodies.kind[ends], BodyKind.OBSTACLE)
         support = _supports(constraints)[rows]
@@ -52,7 +55,8 @@ class HeldBodies:
         # 3 k, 3 k + 1, 3 k + 2: joints, bodies, constraints by number
         identifier = constraints.id[rows]
         holder = np.where(constraints.joint[rows] > 0, 3 * constraints.joint[rows].astype(np.int64), np.where(support, 3 * ends[0] + 1, 3 * identifier + 2))
-        return cls(identifier, holder, ends, support & (kinds[0] == BodyKind.RIGID), joint & (kinds != BodyKind.FINITE_ELEMENT).all(axis=0))
+        joint &= (kinds != BodyKind.FINITE_ELEMENT).all(axis=0)
+        return cls(identifier, holder, ends, support & (kinds[0] == BodyKind.RIGID), joint, IS_LINK[constraints.kind[rows]])
 
     @classmethod
     def joined(cls, parts: list[HeldBodies]) -> HeldBodies:
@@ -66,9 +70,10 @@ class HeldBodies:
 
     def damped(self) -> np.ndarray:
         """Return the identifiers of supports that damp errors: they are in loops with joints of mechanisms and other supports alone, or in none."""
-        looped = self._looped()
-        mixed = looped & ~(self.support | self.joint)
-        return self.constraint[self.support & ~(looped & self._near(mixed, looped))]
+        members = self._where(~self.link)
+        looped = members._looped()
+        mixed = looped & ~(members.support | members.joint)
+        return members.constraint[members.support & ~(looped & members._near(mixed, looped))]
 
     def _near(self, mixed: np.ndarray, looped: np.ndarray) -> np.ndarray:
         """Return which constraints act on bodies that constraints in loops join to bodies of the `mixed` ones."""
@@ -85,7 +90,12 @@ class HeldBodies:
 
     def joints_in_loops(self, supports: np.ndarray) -> np.ndarray:
         """Return the identifiers of joints of mechanisms, and of these `supports`, in loops of such."""
-        members = self._where(self.joint | np.isin(self.constraint, supports))
+        members = self._where((self.joint & ~self.link) | np.isin(self.constraint, supports))
+        return members.constraint[members._looped()]
+
+    def shared_joints(self) -> np.ndarray:
+        """Return the identifiers of joints of mechanisms, links among them, in loops of such: their reactions are shared (solvers/joint_shares.py)."""
+        members = self._where(self.joint)
         return members.constraint[members._looped()]
 
     def _where(self, chosen: np.ndarray) -> HeldBodies:

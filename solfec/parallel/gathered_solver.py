@@ -103,7 +103,7 @@ class IslandSolver(GatheredSolver):
 
     def __init__(self, part: Part, settings: AutoSolver, told: set[str], whole):
         super().__init__(part, settings, told, whole)
-        self._others = OtherProcesses(part.world, part.driven.size > 0)
+        self._others, self._again = OtherProcesses(part.world, part.driven.size > 0), False
         self._islands = Gathering(part, whole, GatheredRows(whole, self._others))
 
     def solve(self, local) -> SolverReport:
@@ -117,9 +117,13 @@ class IslandSolver(GatheredSolver):
         return report
 
     def _solve_once(self, local) -> SolverReport:
-        """Solve by islands, or else by sweeps in one process."""
+        """Solve by islands, or else in one process: by sweeps, or as a serial run does where that compares islands with sweeps."""
+        start = local.rows.R[:, : local.n].copy()
         report = self._solve_where_rows_are(local) if self._has_no_seams() else self._solve_at_homes(local)
-        return self._solve_together(local) if report is None else report
+        self._again = report is not None and self.given.unsoftened
+        if self._again:
+            local.rows.R[:, : local.n] = start
+        return self._solve_together(local) if report is None or self._again else report
 
     def _has_no_seams(self) -> bool:
         """Whether no row acts on moving bodies of several processes, so that no island does."""
@@ -150,7 +154,7 @@ class IslandSolver(GatheredSolver):
 
     def _solve_gathered(self, rows) -> SolverReport:
         """Solve all rows at once."""
-        return self.given.together(rows)
+        return self.given.solve(rows) if self._again else self.given.together(rows)
 
 
 def results_of(local) -> np.ndarray:

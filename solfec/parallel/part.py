@@ -134,7 +134,9 @@ class Part:
     copied_triples : tuple of dict
         Velocity triples of own bodies that others have copies of, and of copies, by the numbers of the other processes.
     looped : ndarray
-        Identifiers of constraints of joints in loops, which may be redundant.
+        Identifiers of constraints of joints and supports in loops, which may be redundant.
+    shared : ndarray
+        Identifiers of constraints of joints, links among them, in loops of joints: one process shares their reactions.
     held_bodies : HeldBodies
         Which constraints hold which bodies of the whole model.
     lost : ndarray of int
@@ -183,13 +185,13 @@ class Part:
         marks = part.linked, part.jointed, part.breakable
         found = world.gathered((part.links, part._linking, part.driven, marks, part.held_bodies))
         part.held_bodies = HeldBodies.joined([one[4] for one in found])
-        part.looped = joints_in_loops(model, part.held_bodies)
+        part.looped, part.shared = joints_in_loops(model, part.held_bodies), part.held_bodies.shared_joints()
         part._linking, first = np.unique(np.concatenate([one[1] for one in found]), return_index=True)
         part.links = np.concatenate([one[0] for one in found], axis=1)[:, first]
         part.driven = np.unique(np.concatenate([one[2] for one in found]))
         part.linked, part.jointed, part.breakable = np.any([one[3] for one in found], axis=0).tolist()
         part.sprung = part.motored = False
-        if part.looped.size:
+        if part.looped.size or part.shared.size:
             raise SolfecError("RUN: joints in loops, whose reactions one process shares, need SOLFEC.spread = 'OFF'")
         return part
 
@@ -262,7 +264,7 @@ class Part:
         self._first_triples = bodies.view("id").copy(), bodies.view("velo_ptr").copy()
         self.body_count, self._triple_count = bodies.n, bodies.triples.n
         self.held_bodies = HeldBodies.of(constraints, bodies)
-        self.looped = joints_in_loops(model, self.held_bodies)
+        self.looped, self.shared = joints_in_loops(model, self.held_bodies), self.held_bodies.shared_joints()
         if self.linked and (model.joint_correction or self.looped.size):
             self.inverse_inertia = bodies.triples.view("inverse_inertia").copy(order="F")  # of bodies that do not deform it is constant
         acted = np.unique(ends[ends >= 0])
@@ -273,7 +275,7 @@ class Part:
         stays = ~np.isin(self._linking, constraints)
         self.links, self._linking = self.links[:, stays], self._linking[stays]
         self.held_bodies = self.held_bodies.without(constraints)
-        self.looped = joints_in_loops(self.model, self.held_bodies)
+        self.looped, self.shared = joints_in_loops(self.model, self.held_bodies), self.held_bodies.shared_joints()
 
     def settle(self) -> None:
         """Find the rows of the bodies that the model holds now."""

@@ -73,7 +73,7 @@ class PartSweeps(ConstraintSolver):
 
     def __init__(self, part: Part, settings: GaussSeidelSolver, told: set[str] | None = None, whole=None):
         self.part, self.given, self.told, self.whole = part, settings, set() if told is None else told, whole
-        self._joints = Gathering(part, whole) if part.looped.size and whole is not None else None
+        self._joints = Gathering(part, whole) if part.shared.size and whole is not None else None
         self.failure = settings.failure
         self._coloured: tuple | None = None  # what the colours are for
         self._messages: ColourMessages | None = None  # that follow them
@@ -141,7 +141,7 @@ class PartSweeps(ConstraintSolver):
         if self._joints is None:
             return
         joints, rows, identifiers = self._joints, local.rows, local.constraints.id[local.rows.order[: local.n]]
-        counted, held = (listed[np.isin(identifiers[listed], self.part.looped)] for listed in (self.counted, self.held))
+        counted, held = (listed[np.isin(identifiers[listed], self.part.shared)] for listed in (self.counted, self.held))
         joints.collect(local, counted, held, False)
         if joints.here:
             self.whole.shares.share(joints.rows)

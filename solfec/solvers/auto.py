@@ -71,6 +71,8 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         Largest numbers of sweeps, ADMM iterations, Newton, gradient and interior point steps of the last solution.
     islands : int
         Independent groups of constraints in the last solution.
+    unsoftened : bool
+        Whether it was not solved and one process, with all rows, would have compared its reactions with those of sweeps.
     """
 
     SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
@@ -89,6 +91,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         self.iters = 0
         self.error = "OK"
         self.counts = np.zeros((8, 0), np.int32)  # of the islands of the last solution (Islands.solve)
+        self.unsoftened = False
         self._islands = Islands(split)
         self._reduced, self._lines = ReducedRows(), SpringLines()
         self._sweeps = GaussSeidelSolver(self.epsilon, max(self.maxiter, 1000))
@@ -140,7 +143,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
 
         Several processes may each have some of the islands (`local.others`).
         """
-        form = self._reduced
+        form, self.unsoftened = self._reduced, False
         form.fill(local)
         present, sizes = local.surveyed(*form.surveyed)
         if local.total == 0 or present & ~TREATED or (present & DASHPOTS and DashpotRows.cohesive(local)):
@@ -165,8 +168,17 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         if status == "NO_SOLUTION":
             report.cause = GROWING
             return report
-        joined = start is not None and local.contacts > 0 and not form.cohesive and local.others is NO_OTHERS
-        return self._softened(local, start, report) if self.error != "OK" and joined and self.method == Method.AUTO else report
+        if self.error == "OK" or self.method != Method.AUTO or not self._meets_contacts(local, start is not None):
+            return report
+        if local.others is NO_OTHERS:
+            return self._softened(local, start, report)
+        self.unsoftened = True
+        return report
+
+    def _meets_contacts(self, local: LocalDynamics, others_than_contacts: bool) -> bool:
+        """Whether there are contacts, without cohesion, and rows with other laws."""
+        both = local.others.any(others_than_contacts), local.others.any(local.contacts > 0)
+        return all(both) and not local.others.any(self._reduced.cohesive)
 
     def _softened(self, local: LocalDynamics, start: np.ndarray, report: SolverReport) -> SolverReport:
         """Return the solution that is in `local.rows` afterwards, that by islands or one by sweeps: the smaller reactions, if they have hardly larger errors.

@@ -11,7 +11,7 @@ from jointed import Scene, X, Z
 from processes import spmd
 from test_divided import crowd
 
-from solfec import EXTENTS, FIX_POINT, HINGE, PUT_SPRING, SET_VELOCITY
+from solfec import DISTANCE, EXTENTS, FIX_POINT, HINGE, PUT_SPRING, SET_VELOCITY
 from solfec.divided import Divided
 from solfec.parallel.communicator import Alone
 from solfec.parallel.partition import Balance
@@ -50,6 +50,18 @@ def door():
     return scene
 
 
+def propped():
+    """Doors on a hinge and on a rod along its axis, which hold their weight together, beside balls that fly by."""
+    scene = Scene()
+    for k in range(4):
+        door = scene.box((3 * k + 0.5, 0, 0), (0.5, 0.05, 1.0), spin=(0, 0, k))
+        HINGE(door, None, (3 * k, 0, 0.8), Z)
+        DISTANCE(door, None, (3 * k, 0, -1), (3 * k, 0, -3))
+        for i in range(3):
+            scene.ball((3 * k + 0.8 * i, 2, 0), velocity=(40 - 30 * k, 0, 0))
+    return scene
+
+
 def rolling():
     """Spheres that fly through one another's regions and roll."""
     model = crowd()
@@ -60,7 +72,7 @@ def rolling():
 SCENES = {
     "crowd": crowd, "rolling": rolling, "door": lambda: door().model, "wall": lambda: jointed.wall().model, "chain": lambda: jointed.chain().model,
     "mechanisms": lambda: jointed.mechanisms().model, "brittle": lambda: jointed.brittle().model, "held_to_space": lambda: jointed.held_to_space().model,
-    "linked": lambda: jointed.linked().model,
+    "linked": lambda: jointed.linked().model, "propped": lambda: propped().model,
 }  # fmt: skip
 
 
@@ -82,7 +94,7 @@ def accelerated():
     ("scene", "size", "make"),
     [
         ("crowd", 3, AutoSolver), ("rolling", 2, AutoSolver), ("door", 3, AutoSolver), ("mechanisms", 2, AutoSolver), ("brittle", 2, NewtonSolver), ("wall", 2, NewtonSolver),
-        ("linked", 2, by_keys), ("crowd", 2, accelerated),
+        ("linked", 2, by_keys), ("crowd", 2, accelerated), ("propped", 2, AutoSolver),
         *(pytest.param(scene, size, make, marks=pytest.mark.slow) for scene in SCENES for size in (2, 3, 4, 7)
           for make in (AutoSolver, NewtonSolver, by_keys, accelerated) if scene != "rolling" or make is not NewtonSolver),
     ],
