@@ -551,11 +551,13 @@ def _set_handler(handler):
 
 @contextmanager
 def _warnings_by_line():
-    """Print the language's warnings as 'file:line: warning: text'."""
+    """Print the language's warnings as 'file:line: warning: text'; one process speaks for all."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
         def show(message, category, filename, lineno, file=None, line=None):
+            if issubclass(category, SolfecWarning) and not ranks.speaks():
+                return
             if issubclass(category, SolfecWarning):
                 print(f"{filename}:{lineno}: warning: {shown(message)}", file=file or sys.stderr)
             else:

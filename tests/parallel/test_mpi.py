@@ -267,6 +267,12 @@ def test_all_processes_read_what_one_of_them_moves(tmp_path):
     assert seen[0] == seen[1] == seen[2] and seen[0].count("(1, (") >= 5
 
 
+def test_a_warning_about_fragments_is_told_once(tmp_path):
+    load = "FORCE (solfec.bodies[-2], 'SPATIAL', (0, 0, 0), (1, 0, 0), lambda q, u, t, h: [0] * 9)\n"
+    _, errors = run(2, tmp_path, SCENE % "breaking.burst" + load + "RUN (solfec, solver, 0.01)")
+    assert errors.count("the force that a function gave it acts no longer") == 1
+
+
 def test_an_error_of_one_process_ends_all(tmp_path):
     script = HEAP + CALLED % "if RANK () == 1: raise ValueError ('only here')" + RUN
     began = time.monotonic()
