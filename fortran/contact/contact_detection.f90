@@ -84,7 +84,7 @@ contains
       do stage = from, to
         select case (stage)
         case (follow)
-          call follow_contacts(tables, run)
+          call follow_contacts(tables, run, excluded)
           work%first_new = run%left
         case (join)
           if (patched /= averaged .and. work%known > 0) &
@@ -103,10 +103,11 @@ contains
     if (error /= 0) stage = run%wrong
   end subroutine detect
 
-  !> Evaluates known contacts at the present shapes, and removes those that opened.
-  subroutine follow_contacts(tables, run)
+  !> Evaluates known contacts at the present shapes, and removes those that opened or came to excluded surfaces.
+  subroutine follow_contacts(tables, run, excluded)
     type(detection_tables), intent(inout) :: tables
     type(detection), intent(inout) :: run
+    integer(i4), intent(in) :: excluded(:,0:)
     integer(i4) :: count, lost
 
     tables%work%known = 0
@@ -119,7 +120,7 @@ contains
     if (count == 0) return
     call look_at(tables, run, count, tables%work%known_one, tables%work%known_two, 1_i4)
     if (run%error /= 0) return
-    call update_rows(run%first, run%left, run%epsilon, run%time, run%patched /= averaged, tables, lost)
+    call update_rows(run%first, run%left, run%epsilon, run%time, run%patched /= averaged, excluded, tables, lost)
     if (lost > 0) call keep_from(tables, run%first, run%left)
   end subroutine follow_contacts
 

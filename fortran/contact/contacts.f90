@@ -23,8 +23,8 @@ contains
 
   !> Updates existing contacts by results of the narrow phase, with frozen roles (slave first).
   !>
-  !> A contact is kept while its primitives overlap; a cohesive one is kept always.  Kept contacts get a new point,
-  !> referential points, frame, gap, area and surfaces; R and U keep their local components.  Cohesive ones
+  !> A contact is kept while its primitives overlap on surfaces that are not excluded; a cohesive one is kept always.  Kept
+  !> contacts get a new point, referential points, frame, gap, area and surfaces; R and U keep their local components.  Cohesive ones
   !> keep their referential points, and the point on the master determines their place.  When the surfaces changed, the
   !> material is looked up again and cohesion is lost (it exists only from the time 0 on, between bodies that touch).  Bonds of
   !> model 'COHESIVE' keep their area and surfaces, too; their gap is that of their two points.
@@ -32,6 +32,7 @@ contains
   !>   first, last     rows first <= k < last are contacts
   !>   epsilon, time   geometric epsilon; time at the start of the step
   !>   patched         whether contacts have patches
+  !>   excluded        (2,:) see `create_rows`
   !>
   !> Of `tables`:
   !>
@@ -42,8 +43,8 @@ contains
   !>   rows            point, other_point, master_point, slave_point, base, rounding, carriers, gap, area, surface,
   !>                   material, cohesion, evaluated: out
   !>   lost            number of contacts that do not stay
-  subroutine update_rows(first, last, epsilon, time, patched, tables, lost)
-    integer(i4), intent(in) :: first, last
+  subroutine update_rows(first, last, epsilon, time, patched, excluded, tables, lost)
+    integer(i4), intent(in) :: first, last, excluded(:,0:)
     real(dp), intent(in) :: epsilon, time
     logical, intent(in) :: patched
     type(detection_tables), intent(inout) :: tables   !< its columns change
@@ -78,6 +79,7 @@ contains
         end if
         call join_across_gap(state, tables%shapes, m, s, [rows%master_primitive(k), rows%slave_primitive(k)], &
           results%normal(:,r), at)
+        if (is_excluded(results%surface(:,r), excluded)) found = .false.
       end if
       if (.not. (found .or. cohesive)) then
         work%keep(k-first) = 0

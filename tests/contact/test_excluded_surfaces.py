@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import solfec as s
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind
 from solfec.contact.manifold import choose
@@ -85,3 +86,19 @@ def test_pairs_of_negative_identifiers_are_told_apart(surface):
         domain.settings.exclude_surfaces(*pair)
     fallen = 0.5 * 10 * 0.05**2 if surface == -5 else 0.0
     assert height_after(domain, ball, 0.05) == pytest.approx(0.2 - fallen, abs=1e-6)
+
+
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+def test_a_contact_that_comes_to_an_excluded_surface_ends(contacts):
+    """A ball goes from the upper face of a box to another face, which it must not touch, within a step."""
+    solfec = s.SOLFEC("DYNAMIC", 1e-3, contacts=contacts)
+    solfec.verbose = "OFF"
+    bulk, solver = s.BULK_MATERIAL(solfec), s.GAUSS_SEIDEL_SOLVER(1e-6, 100)
+    s.BODY(solfec, "OBSTACLE", s.BOX((0, 0, 0), (1, 1, 1), 1, [1, 2, 2, 2, 2, 1]), bulk)
+    ball = s.BODY(solfec, "RIGID", s.SPHERE((0.4, 0, 0.5999), 0.1, 1, 5), bulk)
+    s.CONTACT_EXCLUDE_SURFACES(solfec, 5, 2)
+    s.RUN(solfec, solver, 1e-3)
+    assert [contact.spair for contact in solfec.constraints] == [(5, 1)]
+    ball.conf = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5999, 0, 0.4]
+    s.RUN(solfec, solver, 1e-3)
+    assert solfec.ncon == 0
