@@ -2,8 +2,9 @@
 module struck_joints
   use kinds, only: dp, i4, i8
   use connected_sets, only: connect, root_of
-  use kind_numbers, only: contact => constraint_contact, obstacle => body_obstacle, fresh => joint_start_new, &
-    struck => joint_start_struck
+  use kind_numbers, only: contact => constraint_contact, span => constraint_span, obstacle => body_obstacle, &
+    fresh => joint_start_new, struck => joint_start_struck
+  use row_block, only: is_round_off
   use row_families, only: family_of
   use row_family_base, only: row_family
   use row_tables, only: local_tables, open_constrained
@@ -14,7 +15,6 @@ module struck_joints
   public :: mark_struck_joints
 
   real(dp), parameter :: least = 1e-6_dp       !< part of the speed of an approach that an impact takes away
-  real(dp), parameter :: last_digits = 1e-12_dp   !< of velocities: solvers leave round-off on open contacts
 
 contains
 
@@ -112,13 +112,13 @@ contains
       if (.not. is_known) is_known = known(a) /= 0
     end function is_known
 
-    !> Whether row a has a reaction that is more than round-off.
+    !> Whether row a has a reaction; of contacts and ropes one that is more than round-off.
     pure logical function acts(a)
       integer(i4), intent(in) :: a
 
       acts = any(abs(loc%rows%R(:,a)) > 0.0_dp)
-      if (con%kind(loc%rows%order(a)) /= contact) return
-      acts = loc%rows%diagonal(3,3,a)*norm2(loc%rows%R(:,a)) > last_digits*loc%rows%speed(a)
+      if (all(con%kind(loc%rows%order(a)) /= [contact, span])) return
+      acts = .not. is_round_off(loc%rows%diagonal(3,3,a), loc%rows%speed(a), norm2(loc%rows%R(:,a)))
     end function acts
 
     !> Whether row a is a contact that strikes.

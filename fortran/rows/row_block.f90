@@ -4,7 +4,7 @@ module row_block
   implicit none
   private
   public :: law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift, l_length
-  public :: row_options, sweep_figures, count_driving
+  public :: row_options, sweep_figures, count_driving, is_round_off, drop_round_off
 
   !> Layout of the law data of contacts; other families have their own.
   integer, parameter :: law_size = 8
@@ -12,6 +12,8 @@ module row_block
   integer, parameter :: l_cohesion = 7              !< cohesion times area [force]
   integer, parameter :: l_shift = 8                 !< added to the normal velocity: restitution, or gap over step
   integer, parameter :: l_length = 4                !< of joints: length that the law prescribes, for round-off (`joint_length`)
+
+  real(dp), parameter :: last_digits = 1e-12_dp     !< of velocities: solvers leave such reactions where there are none
 
   !> Options of solutions of rows.
   type :: row_options
@@ -41,4 +43,18 @@ contains
     change = change + sum(matmul(w, dr)**2)
     size = size + sum(v**2) + sum(matmul(w, r)**2)
   end subroutine count_driving
+  !> Whether the reaction r changes velocities, sums of terms of the size `speed`, by no more than round-off.
+  pure logical function is_round_off(w, speed, r)
+    real(dp), intent(in) :: w, speed, r
+
+    is_round_off = w*abs(r) <= last_digits*speed
+  end function is_round_off
+
+  !> Clears the reaction of a row that acts to one side only, such as a rope, if it is round-off: signs tell whether such rows act.
+  pure subroutine drop_round_off(w, speed, r)
+    real(dp), intent(in) :: w, speed
+    real(dp), intent(inout) :: r
+
+    if (is_round_off(w, speed, r)) r = 0.0_dp
+  end subroutine drop_round_off
 end module row_block

@@ -10,10 +10,9 @@ module local_dynamics
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: finite_element_kind, obstacle_kind, rigid_kind
-  use kind_numbers, only: constraint_velodir, constraint_velodir3, &
-                          contact_row => row_contact, open_row => row_open, rolling_row => row_rolling, row_axial, row_torsional, &
-    row_span, joint_start_met
-  use row_block, only: l_cohesion
+  use kind_numbers, only: constraint_velodir, constraint_velodir3, contact_row => row_contact, open_row => row_open, &
+    rolling_row => row_rolling, row_axial, row_torsional, row_span, joint_start_met
+  use row_block, only: l_cohesion, drop_round_off
   use joint_rows, only: is_damped
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, prepared_row
@@ -734,6 +733,7 @@ contains
       end if
       con%moment(:,i) = 0.0_dp
       call copy(loc%rows%R(:,a), con%R(:,i))
+      if (loc%rows%kind(a) == row_span) call drop_round_off(loc%rows%diagonal(3,3,a), loc%rows%speed(a), con%R(3,i))
       if (is_damped(con, i)) con%reversing(:,i) = merge(loc%rows%V(:,a) + con%U(:,i), 0.0_dp, con%start(i) == joint_start_met)
       call copy(loc%rows%U(:,a), con%U(:,i))
       call copy(loc%rows%V(:,a), con%V(:,i))
