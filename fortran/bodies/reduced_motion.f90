@@ -284,10 +284,11 @@ contains
     real(dp), intent(in) :: middle(3,3), u_prev(k)
     real(dp), intent(inout) :: frame(3,3), um(3,n), u(k), turned_by
     logical, intent(out) :: proper                !< false: the body is turned inside out
-    real(dp) :: after(3,3), last(3,3), free(3,n), old(r), new(r), momentum(6), missing(r)
+    real(dp) :: after(3,3), last(3,3), free(3,n), kicked(k), old(r), new(r), momentum(6), missing(r)
     integer :: pass
 
     free = um
+    kicked = u
     old = matmul(u_prev, motions)
     new = matmul(u - u_prev, motions)
     do pass = 1, passes
@@ -298,6 +299,7 @@ contains
       end if
       last = after
       call project_back(k, n, e, modal, mass, after, free, u)
+      call keep_in_base(step, k, n, e, modal, mass, reference, conf, middle, frame, after, u_prev, kicked, free, u)
       if (modal == 1) then
         momentum = turned(frame, after, times(6, r, duals, old)) + turned(middle, after, times(6, r, duals, new))
         missing = matmul(momentum, fields) - matmul(u, motions)
@@ -308,7 +310,7 @@ contains
       um = 0
       call add_motion(k, n, e, after, u, um)
     end do
-    call carry_deformation(step, k, n, e, modal, mass, reference, conf, middle, frame, last, um)
+    call carry_deformation(step, k, n, e, modal, mass, reference, normal, conf, last, um)
     if (modal == 0) then   ! what was added must not change the momentum
       call lost_momentum(k, n, e, mass, reference, conf, r, fields, last, um, u, missing)
       call add_motion(k, n, e, last, -times(k, r, motions, missing), um)
@@ -317,33 +319,91 @@ contains
     frame = last
   end subroutine settle
 
-  !> Adds to u_m what the base lacks to turn the deformation d = R^T (X + q_m) - X of mid-step with the body,
+  !> Adds to u what its projection on the base in the frame of t+h lacks, since velocities stay in the base at every instant,
   !>
-  !>   R (1 - P) (w x d),   w x = (R(t)^T R(t+h) - R(t+h)^T R(t))/(2 h),   P the projection on the base.
+  !>   -h P w x (o_m - o + h/2 (1 - P)(w x E (u(t) + u')/2)),
   !>
-  !> Without it this part of d would stay where it is in space, and be a strain of the body once this has turned. It takes no part in
-  !> the reduced velocities. In form 'BC-MODAL' it has no momentum, since the base holds the rigid motions and P is orthogonal in the norm of M.
-  pure subroutine carry_deformation(step, k, n, e, modal, mass, reference, conf, middle, before, after, um)
+  !> with the parts o and o_m of nodal velocities at t and mid-step that are not in the base.
+  pure subroutine keep_in_base(step, k, n, e, modal, mass, reference, conf, middle, before, after, old, kicked, um, u)
     real(dp), intent(in) :: step
     integer, intent(in) :: k, n
     integer(i4), intent(in) :: modal
-    real(dp), intent(in) :: e(k,3,n), mass(n), reference(3,n), conf(3,n), middle(3,3), before(3,3), after(3,3)
-    real(dp), intent(inout) :: um(3,n)
-    real(dp) :: change(3,3), spin(3,3), d(3,n), mean(3), p(k)
+    real(dp), intent(in) :: e(k,3,n), mass(n), reference(3,n), conf(3,n), middle(3,3), before(3,3), after(3,3), old(k), kicked(k)
+    real(dp), intent(in) :: um(3,n)
+    real(dp), intent(inout) :: u(k)
+    real(dp) :: spin(3,3), d(3,n), y(3,n), start(3,n), p(k), mean(k)
     integer :: a
 
-    change = matmul(transpose(before), after)
-    spin = (change - transpose(change))/(2*step)
+    spin = matmul(transpose(before), after)
+    spin = (spin - transpose(spin))/(2*step)
+    call out_of_base(k, n, e, modal, mass, reference, conf, middle, spin, d)
+    start = um
+    p = old - kicked
+    call add_motion(k, n, e, middle, p, start)
+    p = -old
+    call add_motion(k, n, e, before, p, start)
+    mean = (old + kicked)/2
     do a = 1, n
-      d(:,a) = matmul(reference(:,a) + conf(:,a), middle) - reference(:,a)
+      y(:,a) = matmul(spin, [dot_product(e(:,1,a), mean), dot_product(e(:,2,a), mean), dot_product(e(:,3,a), mean)])
+    end do
+    call project(k, n, e, modal, mass, y, p)
+    do a = 1, n
+      y(:,a) = y(:,a) - [dot_product(e(:,1,a), p), dot_product(e(:,2,a), p), dot_product(e(:,3,a), p)]
+      y(:,a) = matmul(spin, d(:,a) - matmul(start(:,a), before) + step/2*y(:,a))
+    end do
+    call project(k, n, e, modal, mass, y, p)
+    u = u - step*p
+  end subroutine keep_in_base
+
+  !> (1 - P)(w x d) in the frame, d = R^T (X + q) - X.
+  pure subroutine out_of_base(k, n, e, modal, mass, reference, conf, rotation, spin, d)
+    integer, intent(in) :: k, n
+    integer(i4), intent(in) :: modal
+    real(dp), intent(in) :: e(k,3,n), mass(n), reference(3,n), conf(3,n), rotation(3,3), spin(3,3)
+    real(dp), intent(inout) :: d(3,n)
+    real(dp) :: mean(3), p(k)
+    integer :: a
+
+    do a = 1, n
+      d(:,a) = matmul(reference(:,a) + conf(:,a), rotation) - reference(:,a)
     end do
     mean = matmul(d, mass)/sum(mass)   ! a translation turns with the frame alone
     do a = 1, n
       d(:,a) = matmul(spin, d(:,a) - mean)
     end do
     call project(k, n, e, modal, mass, d, p)
+    do a = 1, n
+      d(:,a) = d(:,a) - [dot_product(e(:,1,a), p), dot_product(e(:,2,a), p), dot_product(e(:,3,a), p)]
+    end do
+  end subroutine out_of_base
+
+  !> Adds to u_m what the base lacks to turn the deformation of t+h with the body.
+  pure subroutine carry_deformation(step, k, n, e, modal, mass, reference, normal, conf, after, um)
+    real(dp), intent(in) :: step
+    integer, intent(in) :: k, n
+    integer(i4), intent(in) :: modal
+    real(dp), intent(in) :: e(k,3,n), mass(n), reference(3,n), normal(3,n), conf(3,n), after(3,3)
+    real(dp), intent(inout) :: um(3,n)
+    real(dp) :: spin(3,3), q(3,3), y(3,3), d(3,n), last(3,n), w(3)
+    integer :: a, j
+
+    last = conf + step/2*um
+    q = 0
+    y = 0
+    do a = 1, n
+      do j = 1, 3
+        q(:,j) = q(:,j) + matmul(reference(:,a) + last(:,a), after)*normal(j,a)
+        y(:,j) = y(:,j) + matmul(um(:,a), after)*normal(j,a)
+      end do
+    end do
+    spin = -q
+    do j = 1, 3
+      spin(j,j) = spin(j,j) + q(1,1) + q(2,2) + q(3,3)
+    end do
+    w = solved(3_i4, spin, [y(3,2) - y(2,3), y(1,3) - y(3,1), y(2,1) - y(1,2)])
+    spin = reshape([0.0_dp, w(3), -w(2), -w(3), 0.0_dp, w(1), w(2), -w(1), 0.0_dp], [3, 3])
+    call out_of_base(k, n, e, modal, mass, reference, last, after, spin, d)
     um = um + matmul(after, d)
-    call add_motion(k, n, e, after, -p, um)
   end subroutine carry_deformation
 
   !> Transforms two vectors from one frame to another.
