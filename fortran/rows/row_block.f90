@@ -43,6 +43,7 @@ contains
     change = change + sum(matmul(w, dr)**2)
     size = size + sum(v**2) + sum(matmul(w, r)**2)
   end subroutine count_driving
+
   !> Whether the reaction r changes velocities, sums of terms of the size `speed`, by no more than round-off.
   pure logical function is_round_off(w, speed, r)
     real(dp), intent(in) :: w, speed, r

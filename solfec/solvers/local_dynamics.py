@@ -429,14 +429,14 @@ class LocalDynamics:
         """Return the name of a row for messages: its constraint and bodies."""
         named, place = (self._names_of(self.rows.order[row : row + 1]), 0) if self._named is None else (self._named, row)
         identifier, kind, *sides = (int(values[place]) for values in named)
-        bodies = " and ".join(f"body {side}" for side in sides if side)
+        bodies = " and ".join(f"body {side}" for side in sides if side >= 0)
         what = "rolling friction" if self.rows.contact[row] >= 0 else ConstraintKind(kind).name
         return f"constraint {identifier} ({what}) of {bodies}"
 
     def _names_of(self, order: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return identifiers and kinds of constraints, and identifiers of their bodies, 0 for none."""
+        """Return identifiers and kinds of constraints, and identifiers of their bodies, -1 for none."""
         constraints, bodies = self.constraints, self.bodies
-        sides = (np.where(side >= 0, bodies.id[side], 0) for side in (constraints.master[order], constraints.slave[order]))
+        sides = (np.where(side >= 0, bodies.id[side], -1) for side in (constraints.master[order], constraints.slave[order]))
         return constraints.id[order], constraints.kind[order], *sides
 
     def refuse_other_laws(self, solver: str) -> None:
