@@ -174,7 +174,7 @@ def kind_of(model: Model, identifier) -> BodyKind:
 
 
 def nodal_masses(model: Model, identifier) -> np.ndarray:
-    mesh = model.domain.body_meshes[identifier][0]
+    mesh = model.domain.meshes_of(identifier)[0]
     nodes = np.asarray(mesh.nodes)
     masses, total = np.zeros(len(nodes)), model.mass(identifier)
     volumes = [np.ptp(nodes[list(element)] @ model.at.rotation, axis=0).prod() for element in elements_of(mesh)]
@@ -190,7 +190,7 @@ def elements_of(mesh) -> list:
 
 def brick_weights(model: Model, identifier, point) -> np.ndarray:
     """Trilinear shape functions of the brick that holds a referential point; 0 at other nodes."""
-    mesh = model.domain.body_meshes[identifier][0]
+    mesh = model.domain.meshes_of(identifier)[0]
     nodes = (np.asarray(mesh.nodes) - model.at.origin) @ model.at.rotation
     x = (np.asarray(point) - model.at.origin) @ model.at.rotation
     best, weights = np.inf, None
