@@ -115,7 +115,7 @@ class ElementType:
 
     @property
     def quadrature_points(self) -> int:
-        """Number of points of the kernels' rule for stiffness and internal forces."""
+        """Number of points of the rule for stiffness and internal forces; for a simplex kernels take one, of its whole volume, since gradients are constant."""
         return len(self.volume_rule)
 
     @property
