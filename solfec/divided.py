@@ -25,7 +25,8 @@ from .parallel.gathered_solver import GatheredSolver, IslandSolver
 from .parallel.kept_rows import KeptRows
 from .parallel.part import VALID, Part, is_implicit, least_reach, speeds
 from .parallel.part_newton import PartNewton
-from .parallel.part_sweeps import PartPenalty, PartSweeps
+from .parallel.part_penalty import PartPenalty
+from .parallel.part_sweeps import PartSweeps
 from .parallel.partition import Balance, Partition, imbalance
 from .parallel.statistics import COUNTS, Statistics, counts_of
 from .parallel.sums import largest_of, summed, words

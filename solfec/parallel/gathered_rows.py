@@ -15,6 +15,7 @@ from ..kinds import RowKind
 from ..solvers.assembly import assemble_blocks, is_stored
 from ..solvers.local_dynamics import NO_ROWS, LocalDynamics
 from ..solvers.other_processes import NO_OTHERS, NoOthers
+from ..solvers.taken_rows import TakenRows
 from ..tables import ranges
 from .part import Part, is_implicit
 
@@ -124,7 +125,7 @@ def places_of(several: list[PackedRows]) -> list[np.ndarray]:
     return np.split(place, np.cumsum([packed.keys.shape[1] for packed in several])[:-1])
 
 
-class GatheredRows(LocalDynamics):
+class GatheredRows(TakenRows):
     """Local dynamics of rows from several parts.
 
     Parameters
@@ -177,7 +178,8 @@ class GatheredRows(LocalDynamics):
         self.others.agree(self)
         self.stored = coupled or is_stored(self)
         if coupled:
-            self._take_blocks(several, places)
+            given = [place[packed.blocks[0]] for packed, place in zip(several, places)]
+            self._take_blocks(*np.concatenate(given, axis=1), np.concatenate([packed.blocks[1] for packed in several], axis=-1))
         elif self.stored:
             assemble_blocks(self, laying_out=True, adding=True)
         return places
@@ -199,18 +201,6 @@ class GatheredRows(LocalDynamics):
             self.entries.operator[..., : at.size] = operators[..., at]
         self.triples.reserve(self.bodies.triples.n)
 
-    def _take_blocks(self, several: list[PackedRows], places: list[np.ndarray]) -> None:
-        """Take the blocks of W."""
-        assemble_blocks(self, laying_out=True, adding=False)
-        head, n = self.rows.block_ptr[: self.n + 1], max(self.n, 1)
-        known = np.repeat(np.arange(self.n), np.diff(head)) * n + self.blocks.column[: head[-1]]
-        given = [place[packed.blocks[0]] for packed, place in zip(several, places)]
-        row, column = np.concatenate(given, axis=1)
-        at = np.searchsorted(known, row * n + column)
-        if not np.array_equal(np.sort(at), np.arange(known.size)):
-            raise RuntimeError("parts of a model have sent other blocks of W than their rows have")
-        self.blocks.block[..., at] = np.concatenate([packed.blocks[1] for packed in several], axis=-1)
-
     def _take_constraints(self, several: list[PackedRows], where: np.ndarray, keys: np.ndarray) -> None:
         """Fill the table of constraints with what kernels and messages need: those of the user in the order of their creation, then contacts."""
         constraints, n = self.constraints, self.n
@@ -227,23 +217,6 @@ class GatheredRows(LocalDynamics):
         sides = np.concatenate([packed.sides for packed in several], axis=1)[:, where]
         bodies = np.searchsorted(self.bodies.view("id"), sides)
         constraints.master[order], constraints.slave[order] = np.where(sides > 0, bodies, -1)
-
-    def _attach(self) -> None:
-        """List the rows that act on each body (fortran/solvers/row_order.f90)."""
-        rows, order, n = self.rows, self.rows.order[: self.n], self.n
-        first, slave, last = rows.entry_ptr[:n], rows.slave_entry[:n], rows.entry_ptr[1 : n + 1]
-        body = np.array([self.constraints.master[order], self.constraints.slave[order]])
-        row, entry = np.broadcast_to(np.arange(n), (2, n)), np.array([first, slave])
-        acts = np.array([slave > first, last > slave])
-        body, row, entry = body[acts], row[acts], entry[acts]
-        sorted_ = np.lexsort((row, body))
-        self.attachments.reserve(sorted_.size)
-        self.attachments.row[: sorted_.size], self.attachments.entry[: sorted_.size] = row[sorted_], entry[sorted_]
-        count = np.bincount(body, minlength=self.bodies.n)
-        self.visits = int((count * (count - 1)).sum())
-        self.pointers.reserve(self.bodies.n + 1)
-        self.pointers.attachment[0] = 0
-        self.pointers.attachment[1 : self.bodies.n + 1] = np.cumsum(count)
 
 
 class Gathering:

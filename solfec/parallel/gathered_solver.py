@@ -109,15 +109,15 @@ class IslandSolver(GatheredSolver):
     def solve(self, local) -> SolverReport:
         """Compute reactions and velocities of the rows on own bodies."""
         self._regard_all(local)
-        self._find_rows(local)
-        report = self._nearest(local, lambda: self._solve_once(local))
+        report = self._nearest(local, lambda: self.solve_once(local))
         if report.status != "OK" and report.solver == "AUTO":
             self._all.collect(local, self.counted, self.held, False)  # so that messages can name any row
         self._leave_to_others(local)
         return report
 
-    def _solve_once(self, local) -> SolverReport:
+    def solve_once(self, local) -> SolverReport:
         """Solve by islands, or else in one process: by sweeps, or as a serial run does where that compares islands with sweeps."""
+        self._find_rows(local)
         start = local.rows.R[:, : local.n].copy()
         report = self._solve_where_rows_are(local) if self._has_no_seams() else self._solve_at_homes(local)
         self._again = report is not None and self.given.unsoftened

@@ -469,40 +469,6 @@ class PartSweeps(ConstraintSolver):
         return measured(local, self.counted, self.part.driven.size > 0, noting, self.part.world, unit)
 
 
-class PartPenalty(PartSweeps):
-    """The penalty solver in one part: contacts on own bodies follow from their own rows; sweeps solve the user's constraints.
-
-    Parameters
-    ----------
-    part : Part
-    settings : PenaltySolver
-    """
-
-    names_contradictions = False
-
-    def solve(self, local) -> SolverReport:
-        """Compute reactions and velocities of contacts, then those of the user's constraints with the contacts' reactions held."""
-        self._regard_all(local)
-        self._find_rows(local)
-        report = self._nearest(local, lambda: self._solve_once(local))
-        local.rows.merit[: local.n] = 0.0
-        return report
-
-    def _solve_once(self, local) -> SolverReport:
-        """Compute reactions and velocities, whatever constraints contradict one another."""
-        contacts = local.contacts
-        report = self.given.solve_contacts(local)
-        self._leave_to_others(local)
-        if self.part.linked:
-            self._choose_rows(contacts)
-            report = self._iterate(local, self.given.bilateral, whole=False)
-            report.solver, report.merit = "PENALTY", 0.0
-        else:
-            self._gather(local)
-            _, report.residual = self._measured(local, noting=False)
-        return report
-
-
 def _relative(change: float, size: float) -> float:
     """Return the root of a sum of squared changes over a sum of squared sizes; of the former alone if the latter is zero."""
     return math.sqrt(change / size) if size > 0.0 else math.sqrt(change)

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+
+import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
 from ..tables import opened
 from . import merit, parameters
+from .auto import AutoSolver
 from .constraint_solver import ConstraintSolver
-from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import OWN_LAWS, LocalDynamics
 from .report import SolverReport
+from .taken_rows import UserRows
 
 VARIANTS = ("IMPLICIT", "EXPLICIT")
+ACCURACY = 1e-8  # residual of the user's constraints
 OTHER_LAW, SINGULAR_BLOCK = 1, 3  # outcomes of the kernel
 
 _penalty_contacts = _kernels.penalty.penalty_contacts
 
 
 class PenaltySolver(ConstraintSolver):
-    """Contact forces from gaps and velocities, without iteration; then other constraints by Gauss-Seidel.
+    """Contact forces from gaps and velocities, without iteration; then other constraints by islands, as AUTO_SOLVER does.
 
     Parameters
     ----------
@@ -30,12 +35,14 @@ class PenaltySolver(ConstraintSolver):
     """
 
     SETTINGS = ("variant",)  # kept with results
+    stored_form = False  # contacts do not affect one another
 
     def __init__(self, variant: str = "IMPLICIT"):
         parameters.one_of(VARIANTS, variant=variant)
         self.variant = variant
         self._slack = ""  # the first contact that carries nothing, since its material has neither spring nor dashpot
-        self.bilateral = GaussSeidelSolver(1e-4, 1000, diagepsilon=1e-9, diagmaxiter=100)
+        self.bilateral = AutoSolver(ACCURACY)
+        self._users = UserRows()
 
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
@@ -49,14 +56,25 @@ class PenaltySolver(ConstraintSolver):
         """
         contacts, report = local.contacts, self.solve_contacts(local)
         if local.n > contacts:
-            report = self.bilateral.sweep(local, contacts, False)
-            report.solver, report.merit = "PENALTY", 0.0
-        else:
-            local.velocities(local.rows.U)
-            if report.residual == 0.0:
-                return report
+            report = self.solve_users(local, velocities, self.bilateral.solve)
+        velocities(local)
+        if local.n == contacts and report.residual == 0.0:
+            return report
         _, report.residual = merit.evaluate(local)
         local.rows.merit[: local.n] = 0.0
+        return report
+
+    def solve_users(
+        self, local: LocalDynamics, velocities: Callable[[LocalDynamics], np.ndarray], solve: Callable[[LocalDynamics], SolverReport]
+    ) -> SolverReport:
+        """Compute the reactions of the user's constraints by `solve`, with those of contacts held; `velocities` returns U (3, capacity) from reactions."""
+        users = self._users
+        users.take(local, velocities)
+        report = solve(users)
+        users.give(local)
+        if report.failed_row >= 0:
+            report.failed_row += local.contacts
+        report.solver, report.merit = "PENALTY", 0.0
         return report
 
     def told(self) -> str:
@@ -77,6 +95,11 @@ class PenaltySolver(ConstraintSolver):
         if slack >= 0 and not self._slack:
             self._slack = local.name(slack)
         return SolverReport(1, 0.0, 0.0, 0.0 if exact else math.nan, "OK", solver="PENALTY")
+
+
+def velocities(local: LocalDynamics) -> np.ndarray:
+    """Compute velocities from reactions."""
+    return local.velocities(local.rows.U)
 
 
 def _refuse(local: LocalDynamics, row: int, status: int) -> None:

@@ -40,7 +40,6 @@ from solfec.parallel.communicator import Alone
 from solfec.parallel.partition import Balance
 from solfec.solvers import merit
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
-from solfec.solvers.penalty import PenaltySolver
 
 pytestmark = pytest.mark.usefixtures("fresh_session")
 
@@ -237,21 +236,6 @@ def test_joints_that_are_not_corrected_are_named():
     copies = [copy.deepcopy(model) for _ in range(2)]
     spmd(2, lambda world: Divided(copies[world.rank], world, solver(), Balance(), NOTHING).advance())
     assert all("fixed directions between two bodies (constraint 12)" in one.uncorrected.told() for one in copies)
-
-
-def test_the_penalty_solver_sweeps_constraints_alike_in_all_parts():
-    model = jointed.brittle().model
-    model.surface_materials.spring[0] = 1e6
-    whole, _ = course(model, 1, 20, make=PenaltySolver)
-    assert course(model, 3, 20, make=PenaltySolver)[0] == whole
-    one, serial = (jointed.chain(4).model for _ in range(2))
-    run = Divided(one, Alone(), PenaltySolver(), Balance(), NOTHING)
-    for made in (run.solver, accurate := PenaltySolver()):
-        made.bilateral.epsilon = 1e-10
-    for _ in range(8):
-        run.advance()
-        serial.advance(accurate)
-    assert np.abs(one.bodies.triples.view("velo") - serial.bodies.triples.view("velo")).max() < 1e-6
 
 
 def far_from_rest():

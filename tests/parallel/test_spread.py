@@ -300,3 +300,18 @@ def test_things_of_some_processes_and_other_orders_are_refused():
         numbers([[1], [1, 2], [2, 1]])
     with pytest.raises(SolfecError, match="processes 0 and 1 have made what they have in common in different order"):
         numbers([[1, 2], [2, 1]])
+
+
+@pytest.mark.slow
+def test_the_penalty_solver_sweeps_constraints_of_spread_models_by_colours(tmp_path):
+    """One process solves them by islands."""
+    needs_mpi()
+    directories = [tmp_path / name for name in ("one", "two", "three")]
+    script = SCENE.replace("friction = 0.3", "friction = 0.3, spring = 1E6, dashpot = 10")
+    for count, directory in enumerate(directories, 1):
+        directory.mkdir()
+        given = script % ("all" if count == 1 else "blocks") + "RUN (solfec, PENALTY_SOLVER (), 0.08)\n"
+        run_serially(directory, given) if count == 1 else run(count, directory, given)
+    assert differences(*map(data, directories[1:])) == []
+    one, two = (np.frombuffer(data(directory)["frames/configurations"]) for directory in directories[:2])
+    assert 0.0 < np.abs(one - two).max() < 1e-6
