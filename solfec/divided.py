@@ -119,6 +119,7 @@ class Divided:
         self.part: Part | None = None
         self._solver: PartSweeps | None = None  # of parts
         self._told: set[str] = set()  # contradictions of constraints of which users know
+        self._shown = True  # the whole model is up to date
         self._compare()
         self.divide()
         if world.size > 1 and getattr(solver, "variant", "") == "BOUNDARY_JACOBI":
@@ -172,7 +173,7 @@ class Divided:
     def divide(self) -> None:
         """Make the parts from the whole model."""
         whole, world, began = self.whole, self.world, perf_counter()
-        before, self.part, self._solver = self.part, None, None
+        before, self.part, self._solver, self._shown = self.part, None, None, True
         if world.size == 1 and not is_divisible(whole, self.solver):  # a callback has put something else
             return
         refuse(self.solver)
@@ -315,7 +316,7 @@ class Divided:
 
     def _step(self) -> None:
         """Make a step of all parts, and agree on what follows from it."""
-        model = self.part.model
+        model, self._shown = self.part.model, False
         contact_energy, friction_energy = self.whole.contact_energy, self.whole.friction_energy
         self.part.step(self._solver)
         works = self._works(model)
@@ -445,17 +446,18 @@ class Divided:
         if self.world.size == 1:
             return
         clocks = self.whole.timings
-        found = self.world.collected((state_of(self.part), dict(clocks)))
-        if found is not None:
+        found = self.world.collected((None if self._shown else state_of(self.part), dict(clocks)))
+        if found is not None and not self._shown:
             take_states(self.whole, [state for state, _ in found])
         clocks.update({clock: max((times[clock] for _, times in found or ()), default=0.0) for clock in clocks})
 
     def show(self) -> None:
         """Bring the whole model of all processes up to date, for functions of the user."""
-        if self.world.size > 1:
+        if self.world.size > 1 and not self._shown:
             take_states(self.whole, self.world.gathered(state_of(self.part)))
             self.whole.states.update_shapes()
             self._keep_rows()
+            self._shown = True
 
     def _keep_rows(self) -> None:
         """Keep the rows of the last step for LOCDYN_DUMP and FCLIB_EXPORT, unless parts have been made anew since."""

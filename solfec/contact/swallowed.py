@@ -4,6 +4,7 @@ not see it: beyond a margin of the user, and in models of which each process has
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,8 +16,8 @@ class Swallowed:
     """Degenerate contacts of a run, and overlaps of the first half step of bodies, for warnings at its end."""
 
     def __init__(self):
-        self.steps = 0
-        self._first = ""
+        self._times = array("d")  # of steps with degenerate contacts
+        self._first: tuple | None = None  # time, bodies and point of the first one
         self._overlap, self._begun = 0.0, ""
         self._known = 0  # first identifier of bodies that have made no step; 0: before the first call
 
@@ -25,8 +26,8 @@ class Swallowed:
         """Return what processes have found in their parts."""
         one = cls()
         for part in parts:
-            if not one.steps:
-                one.steps, one._first = part.steps, part._first
+            one._times = array("d", sorted({*one._times, *part._times}))
+            one._first = min(filter(None, (one._first, part._first)), default=None)
             if part._overlap > one._overlap:
                 one._overlap, one._begun = part._overlap, part._begun
             one._known = max(one._known, part._known)
@@ -39,12 +40,12 @@ class Swallowed:
         """
         work = geometry.workspace
         rows = np.flatnonzero((work.result.degenerate[: work.found] == 1) & (work.result.status[: work.found] == 1))
-        self.steps += 1
+        self._times.append(time)
         if not self._first:
-            row = rows[0]
-            one, two = sorted(int(bodies.id[geometry.primitives.body[side[row]]]) for side in (work.first, work.second))
-            x, y, z = work.result.slave_point[:, row]
-            self._first = f"first at time {time:g}, bodies {one} and {two} at ({x:g}, {y:g}, {z:g})"
+            body, ids = geometry.primitives.body, bodies.id
+            pairs = np.sort([ids[body[work.first[rows]]], ids[body[work.second[rows]]]], axis=0)
+            k = np.lexsort(pairs[::-1])[0]  # whatever the order in which pairs are found
+            self._first = time, *pairs[:, k].tolist(), *work.result.slave_point[:, rows[k]].tolist()
 
     def after_step(self, model) -> None:
         """Record the deepest gap-aware contact of bodies that have made their first step: of those that were apart before, and have passed each other's surface in its first half.
@@ -74,8 +75,10 @@ class Swallowed:
     def told(self) -> str:
         """Return the warnings once; '' if there are none."""
         texts = [self._begun] if self._begun else []
-        if self.steps:
-            steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
-            texts.append(f"in {steps} bodies lay in one another so that the way out was a guess, through the shallowest face; {self._first}")
-        self.steps, self._first, self._overlap, self._begun = 0, "", 0.0, ""
+        if self._first:
+            count, (time, one, two, x, y, z) = len(self._times), self._first
+            steps = "1 step" if count == 1 else f"{count} steps"
+            first = f"first at time {time:g}, bodies {one} and {two} at ({x:g}, {y:g}, {z:g})"
+            texts.append(f"in {steps} bodies lay in one another so that the way out was a guess, through the shallowest face; {first}")
+        self._times, self._first, self._overlap, self._begun = array("d"), None, 0.0, ""
         return "; ".join(texts)

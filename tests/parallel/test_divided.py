@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from courses import NOTHING, contents, course, scatter, solver
+from jointed import Scene
 from processes import ROOT, spmd
 
 sys.path.append(str(ROOT / "benchmarks"))  # behind this folder, which has a module processes, too
@@ -243,3 +244,46 @@ def test_processes_name_the_deepest_overlap_of_the_first_half_step():
 
     found = {text for size in (1, 3) for text in spmd(size, program)}
     assert len(found) == 1 and "bodies 1 and 13 begin 0.001 apart and move by 0.0105" in found.pop()
+
+
+def test_contacts_of_bodies_that_the_last_call_moves_away_stay_until_the_next_step():
+    # the last frame and SOLFEC.ncon lacked those between bodies that no part held together any more
+    scene = Scene()
+    for k in range(6):
+        for height in (0.0, 0.399):
+            scene.ball((4.0 * k, 0, height))
+
+    def program(world):
+        whole = copy.deepcopy(scene.model)
+        run = Divided(whole, world, solver(), Balance(), NOTHING)
+        run.advance()
+        run.show()
+        whole.states.set_conf(1, (1, 0, 0, 0, 1, 0, 0, 0, 1, 50.0, 0, 0))
+        before = whole.constraints.n, contents(whole)
+        run.take()
+        run.collect()
+        run.end()
+        return before, (whole.constraints.n, contents(whole))
+
+    for before, after in spmd(3, program):
+        assert before == after and before[0] == 6
+
+
+def test_processes_count_steps_with_bodies_in_one_another_together():
+    scene = Scene(step=2e-3)
+    GRAVITY(scene.solfec, (0, 0, 0))
+    scene.box((0, 0, 0))
+    scene.box((0, 0, 0))
+    scene.box((30, 0, 0))
+    scene.box((31, 0, 0), velocity=(-1 / 3e-3, 0, 0))  # inside the other one in the middle of the second step
+
+    def program(world):
+        whole = copy.deepcopy(scene.model)
+        run = Divided(whole, world, solver(), Balance(), NOTHING)
+        for _ in range(2):
+            run.advance()
+        run.end()
+        return whole.swallowed.told()
+
+    found = {text for size in (1, 2, 4) for text in spmd(size, program)}
+    assert len(found) == 1 and "in 2 steps" in (said := found.pop()) and "bodies 1 and 2" in said
