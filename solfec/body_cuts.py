@@ -9,10 +9,10 @@ import numpy as np
 
 from .bodies.cracks import Crack, Section, section_of
 from .bodies.table import REDUCED_FORMS, BodyKind, Form
+from .connected import components
 from .contact.geometry import PrimitiveKind
 from .errors import SolfecError, SolfecWarning
 from .shapes.adjacency import convex_adjacency
-from .shapes.connected import components
 from .shapes.convex import Convex
 from .shapes.mesh import Mesh
 from .shapes.plane_cut import Piece, Refined, refined, separated

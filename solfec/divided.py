@@ -475,6 +475,7 @@ class Divided:
     def end(self) -> None:
         """End the course: all processes have the whole model."""
         self.show()
+        self.solver.noted = next(filter(None, self.world.gathered(self.solver.noted)), "")
         self.signal = int(self.world.largest(np.array([float(self.requests.signal() or 0)]))[0]) or None
         if self.part is None:
             return

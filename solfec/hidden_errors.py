@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .connected import components
 from .domain import Domain
 from .kinds import BodyKind
 from .parallel.communicator import Communicator
@@ -133,33 +134,29 @@ def squares_of(local: LocalDynamics, counted: np.ndarray | slice) -> np.ndarray:
 
 def groups_of(local: LocalDynamics, counted: np.ndarray | slice, squares: np.ndarray) -> Groups:
     """Return the groups that the counted rows couple, with sums of these squares."""
-    from scipy.sparse import coo_array  # slow to import
-    from scipy.sparse.csgraph import connected_components
-
     bodies, constraints, order = local.bodies, local.constraints, local.rows.order[: local.n][counted]
     moving = np.append(bodies.view("kind") != BodyKind.OBSTACLE, False)  # -1: no body
     sides = np.stack((constraints.master[order], constraints.slave[order]))
     sides[~moving[sides]] = -1
     one, other = sides[:, (sides >= 0).all(axis=0)]
-    _, group = connected_components(coo_array((np.ones(one.size), (one, other)), (moving.size, moving.size)), directed=False)
+    group = components(moving.size, one, other)
     body = sides.max(axis=0)
     judged = (body >= 0) & (local.rows.driving[: local.n][counted] == 0)
     acted = unique(sides[sides >= 0])
-    numbers, group[acted] = np.unique(group[acted], return_inverse=True)
+    numbers = unique(group[acted])
+    group[acted] = np.searchsorted(numbers, group[acted])
     return Groups(bodies.id[acted], group[acted], sums_of(group[body[judged]], np.vstack((squares, np.ones(body.size)))[:, judged], numbers.size))
 
 
 def joined(several: list[Groups]) -> Groups:
     """Join groups of several processes that have a body in common."""
-    from scipy.sparse import coo_array  # slow to import
-    from scipy.sparse.csgraph import connected_components
-
-    ids, body = np.unique(np.concatenate([groups.ids for groups in several]), return_inverse=True)
+    body = np.concatenate([groups.ids for groups in several])
+    ids = unique(body)
     sums = np.concatenate([groups.sums for groups in several], axis=1)
     first = np.cumsum([ids.size, *(groups.sums.shape[1] for groups in several)])
     group = np.concatenate([start + groups.group for start, groups in zip(first, several)])
-    count, number = connected_components(coo_array((np.ones(body.size), (body, group)), (first[-1], first[-1])), directed=False)
-    return Groups(ids, number[: ids.size], sums_of(number[ids.size :], sums, count))
+    number = components(int(first[-1]), np.searchsorted(ids, body), group)
+    return Groups(ids, number[: ids.size], sums_of(number[ids.size :], sums, number.max(initial=-1) + 1))
 
 
 def sums_of(group: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from math import ceil, inf, isfinite
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from . import unresolved_vibrations
 from .averaged_points import REMEDY
@@ -20,6 +18,7 @@ from .bodies import motion
 from .bodies.finite_elements import compiled, within_step
 from .bodies.implicit import present_implicit
 from .bodies.table import BodyKind
+from .connected import components
 from .constraints import user
 from .constraints.element_points import refer_contacts
 from .constraints.table import ConstraintKind
@@ -248,7 +247,7 @@ def loose(domain: Domain, findings: list) -> dict:
     fixed = np.flatnonzero(bodies.view("kind") == BodyKind.OBSTACLE)
     one = np.concatenate((master, fixed))
     two = np.concatenate((np.where(slave >= 0, slave, world), np.full(fixed.size, world)))
-    _, part = connected_components(coo_matrix((np.ones(one.size), (one, two)), shape=(world + 1, world + 1)), directed=False)
+    part = components(world + 1, one, two)
     rows = np.flatnonzero(part[:world] != part[world])
     names = [_name(domain, row) for row in rows[:LISTED]]
     if rows.size:

@@ -193,6 +193,7 @@ class Spread(Divided):
         found = self.world.gathered((end_notes.found(self.whole), copy.copy(self.whole.swallowed)))
         self.notes = end_notes.joined(notes for notes, _ in found)
         self.whole.swallowed = Swallowed.joined(one for _, one in found)
+        self.solver.noted = next(filter(None, self.world.gathered(self.solver.noted)), "")
         self.requests, self._described = Requests(lambda: None, lambda: False), dict
 
     def _note(self) -> None:

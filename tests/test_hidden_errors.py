@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -62,3 +64,24 @@ def test_nothing_is_said_where_every_group_is_solved(solver, block, count, capsy
 def test_nothing_is_said_of_springs_or_where_nobody_looks(solver, words, capsys):
     cubes(solver(), **words)
     assert "hidden errors" not in capsys.readouterr().out
+
+
+def test_looking_for_hidden_errors_imports_no_slow_package(tmp_path):
+    # SciPy's graphs took longer to import than a small model takes to run
+    script = """
+import sys
+model = SOLFEC ('DYNAMIC', 1E-3, 'out')
+bulk = BULK_MATERIAL (model, density = 1E3)
+GRAVITY (model, (0, 0, -10))
+BODY (model, 'OBSTACLE', BOX ((0, 0, -1), (20, 20, 2)), bulk)
+BODY (model, 'RIGID', BOX ((5, 0, 1), (2, 2, 2)), bulk)
+for k in range (4): BODY (model, 'RIGID', BOX ((0, 0, 0.1 + 0.2 * k), (0.2, 0.2, 0.2)), bulk)
+import solfec.hidden_errors as hidden_errors
+looked, groups_of = [], hidden_errors.groups_of
+hidden_errors.groups_of = lambda *given: looked.append (1) or groups_of (*given)
+RUN (model, GAUSS_SEIDEL_SOLVER (1E-1, 1), 0.05)
+assert looked
+assert not {'scipy.sparse', 'numpy.ma'} & set (sys.modules), sorted (sys.modules)
+"""
+    (tmp_path / "input.py").write_text(script)
+    subprocess.run([sys.executable, "-m", "solfec.cli", "--quiet", "-w", "input.py"], cwd=tmp_path, check=True)

@@ -111,9 +111,14 @@ class IslandSolver(GatheredSolver):
         self._regard_all(local)
         report = self._nearest(local, lambda: self.solve_once(local))
         if report.status != "OK" and report.solver == "AUTO":
-            self._all.collect(local, self.counted, self.held, False)  # so that messages can name any row
+            self.collect_all(local)
         self._leave_to_others(local)
         return report
+
+    def collect_all(self, local) -> None:
+        """Collect all rows in one process, so that messages can name any of them."""
+        self._find_rows(local)
+        self._all.collect(local, self.counted, self.held, False)
 
     def solve_once(self, local) -> SolverReport:
         """Solve by islands, or else in one process: by sweeps, or as a serial run does where that compares islands with sweeps."""

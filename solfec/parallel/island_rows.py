@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ..connected import components
 from ..solvers.local_dynamics import NO_ROWS, NO_VELOCITY
 from ..solvers.other_processes import NoOthers
 from .communicator import Communicator
@@ -29,17 +30,14 @@ def homes_of_islands(part: Part, bodies, ends: np.ndarray, counted: np.ndarray) 
     counted : ndarray
         Rows that the part counts.
     """
-    from scipy.sparse import coo_array  # slow to import
-    from scipy.sparse.csgraph import connected_components
-
     here = np.append(np.searchsorted(bodies.view("id"), part.model.bodies.view("id")), -1)  # rows of the part's bodies in the whole model
     mine, width = here[ends], bodies.n + 1
     keys, numbers = np.unique((mine[0, counted] + 1) * width + mine[1, counted] + 1, return_counts=True)
     several = part.world.gathered((np.array(np.divmod(keys, width)) - 1, numbers))
     one, two = np.concatenate([listed for listed, _ in several], axis=1)
     both = one >= 0
-    links = coo_array((np.ones(both.sum()), (one[both], two[both])), (bodies.n, bodies.n))
-    count, island = connected_components(links, directed=False)
+    island = components(bodies.n, one[both], two[both])
+    count = island.max(initial=-1) + 1
     share = [np.bincount(island[listed[1]], weights=weights, minlength=count) for listed, weights in several]
     return np.argmax(share, axis=0)[island[mine[1]]]
 

@@ -47,7 +47,17 @@ class PartPenalty(PartSweeps):
         self._find_rows(local)
         report = self._nearest(local, lambda: self._solve_once(local))
         local.rows.merit[: local.n] = 0.0
+        if report.status != "OK" and self._users:
+            self._users.collect_all(local)
         return report
+
+    def reported(self, local):
+        """Return the local dynamics whose rows a report names."""
+        return self._users.reported(local) if self._users else local
+
+    def worst_row(self, local, report: SolverReport) -> str:
+        """Return the name of the row with the largest residual."""
+        return self._users.worst_row(local, report) if self._users else super().worst_row(local, report)
 
     def _solve_once(self, local) -> SolverReport:
         """Compute reactions and velocities, whatever constraints contradict one another."""

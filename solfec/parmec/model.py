@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..connected import components
 from ..current import Current
 from ..kept_memory import keep_freed_memory
-from ..shapes.connected import components
 from ..tables import handles_of
 from .callbacks import Callbacks
 from .kinds import DriveKind, LinkKind, LinkStatus

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 
 from .. import installed
+from ..connected import components
 from ..errors import SolfecWarning
-from .connected import components
 from .convex import Convex
 from .hull import hull
 from .surface_files import read_surface

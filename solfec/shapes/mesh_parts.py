@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from .connected import components
+from ..connected import components
 from .mesh import Mesh
 from .mesh_topology import MeshTopology
 

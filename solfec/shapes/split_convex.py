@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 
+from ..connected import components
 from ..errors import SolfecWarning
 from .adjacency import convex_adjacency
 from .clip import Clipper, open_edges
-from .connected import components
 from .convex import Convex
 from .distance import closer
 from .polyhedron import FaceSet, Polyhedron

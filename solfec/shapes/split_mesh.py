@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
+from ..connected import components
 from ..errors import SolfecWarning
 from .clip import Clipper, element_triangles, fans, open_edges
-from .connected import components
 from .distance import closer
 from .mesh import Mesh
 from .mesh_parts import connected_parts, cut_along_faces

@@ -36,6 +36,8 @@ class ConstraintSolver(ABC):
         Whether it corrects supports of quasi-static steps itself, since only one process has all rows.
     ends_by_sums : bool
         Whether it ends by sums of forces or energies over the whole model, in which heavy bodies hide errors of light ones.
+    noted : str
+        A warning about the steps of a run, for its end, or ''.
     """
 
     SETTINGS: tuple[str, ...] = ()
@@ -48,14 +50,16 @@ class ConstraintSolver(ABC):
     springs = True
     holds_supports = False
     ends_by_sums: bool = False
+    noted: str = ""
 
     @abstractmethod
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Compute reactions R and velocities U in `local.rows`; at first `local.rows.R` holds the reactions of the last step."""
 
     def told(self) -> str:
-        """Return a warning about the steps of a run, for its end, or ''."""
-        return ""
+        """Return `noted` once."""
+        found, self.noted = self.noted, ""
+        return found
 
     @property
     def class_name(self) -> str:

@@ -40,7 +40,6 @@ class PenaltySolver(ConstraintSolver):
     def __init__(self, variant: str = "IMPLICIT"):
         parameters.one_of(VARIANTS, variant=variant)
         self.variant = variant
-        self._slack = ""  # the first contact that carries nothing, since its material has neither spring nor dashpot
         self.bilateral = AutoSolver(ACCURACY)
         self._users = UserRows()
 
@@ -77,11 +76,6 @@ class PenaltySolver(ConstraintSolver):
         report.solver, report.merit = "PENALTY", 0.0
         return report
 
-    def told(self) -> str:
-        """Return a warning of contacts through which bodies fall."""
-        found, self._slack = self._slack, ""
-        return found and f"PENALTY_SOLVER: contacts whose SURFACE_MATERIAL has neither `spring` nor `dashpot` carry nothing; the first: {found}"
-
     def solve_contacts(self, local: LocalDynamics) -> SolverReport:
         """Compute the reactions of the contacts alone.
 
@@ -92,8 +86,8 @@ class PenaltySolver(ConstraintSolver):
         )  # fmt: skip
         if status:
             _refuse(local, failed, status)
-        if slack >= 0 and not self._slack:
-            self._slack = local.name(slack)
+        if slack >= 0 and not self.noted:
+            self.noted = f"PENALTY_SOLVER: contacts whose SURFACE_MATERIAL has neither `spring` nor `dashpot` carry nothing; one of the first: {local.name(slack)}"
         return SolverReport(1, 0.0, 0.0, 0.0 if exact else math.nan, "OK", solver="PENALTY")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from ..bodies import motion, point_values
 from ..bodies.finite_elements import compiled, deformation_gradients
 from ..bodies.table import BodyKind
+from ..connected import components
 from ..element_types import BY_SIZE, MOST_NODES, used_slots
 from ..errors import SolfecError
 from ..kinds import ConstraintKind, LoadKind
@@ -225,16 +226,12 @@ def at_loads(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 def islands(domain) -> np.ndarray:
     """Return numbers (bodies,) of groups of bodies that constraints connect; -1 for obstacles."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     bodies, table = domain.bodies, domain.constraints
     moves = bodies.view("kind") != BodyKind.OBSTACLE
     one, other = table.view("master"), table.view("slave")
     both = (one >= 0) & (other >= 0)
     both[both] = moves[one[both]] & moves[other[both]]
-    links = coo_matrix((np.ones(both.sum()), (one[both], other[both])), (bodies.n, bodies.n))
-    group = connected_components(links, directed=False)[1] if bodies.n else np.zeros(0, int)
+    group = components(bodies.n, one[both], other[both])
     result = np.full(bodies.n, -1)
     result[moves] = np.unique(group[moves], return_inverse=True)[1]
     return result

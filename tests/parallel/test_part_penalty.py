@@ -5,10 +5,15 @@ import copy
 import deformable
 import jointed
 import pytest
-from courses import course, rounded
+from courses import NOTHING, course, rounded
+from jointed import Scene, X
+from processes import spmd
 from test_gathered import door, propped, serial
 
+from solfec import SET_VELOCITY
+from solfec.divided import Divided
 from solfec.parallel.partition import Balance
+from solfec.solvers import diagnosis
 from solfec.solvers.penalty import PenaltySolver
 
 MOVING = Balance(1.05, 1.0, 5)  # bodies change owners
@@ -24,3 +29,28 @@ def test_models_in_parts_have_the_bits_of_a_serial_run(name):
     alone = rounded(serial(copy.deepcopy(model), 20, PenaltySolver(), looks=2), model)
     for size in (1, 3):
         assert rounded(course(copy.deepcopy(model), size, 20, looks=2, make=PenaltySolver, balance=MOVING)[0], model) == alone
+
+
+def told(model, size):
+    """What process 0 says of a run of one step that constraints which contradict one another spoil, and contacts of a material without a spring."""
+
+    def program(world):
+        run = Divided(copy.deepcopy(model), world, PenaltySolver(), Balance(), NOTHING)
+        run.advance()
+        said = run.worst() if run.worst else diagnosis.worst_row(run.reported, run.whole.report)
+        said = run.whole.report.status, said, diagnosis.contradiction(run.reported)
+        run.end()
+        return *said, run.solver.told()
+
+    return spmd(size, program)[0]
+
+
+def test_messages_name_constraints_and_contacts_that_other_processes_have():
+    scene = Scene()
+    balls = [scene.ball((4.0 * k, 0, 0)) for k in range(8)]
+    scene.ball((28.0, 0, 0.399))
+    for velocity in (1.0, 2.0):
+        SET_VELOCITY(balls[6], (24.0, 0, 0), X, velocity)
+    alone, parts = told(scene.model, 1), told(scene.model, 3)
+    assert alone[0] == "DIVERGED" and "(VELODIR) of body 7" in alone[1] and "contradict" in alone[2] and "of body 9 and body 8" in alone[3]
+    assert parts == alone

@@ -1,10 +1,10 @@
-"""Connected components of items, given pairs of them."""
+"""Connected components of items, given pairs of them; SciPy's take longer to import than a small model to run."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .. import _kernels
+from . import _kernels
 
 _connections = _kernels.mesh_connections
 
