@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies.table import BodyTable
+from ..connected import components
 from ..kinds import DRIVES, JOINTS, SPRINGS, BodyKind
 from ..tables import unique
 from . import joint_terms
@@ -55,7 +56,7 @@ class HeldBodies:
         # 3 k, 3 k + 1, 3 k + 2: joints, bodies, constraints by number
         identifier = constraints.id[rows]
         holder = np.where(constraints.joint[rows] > 0, 3 * constraints.joint[rows].astype(np.int64), np.where(support, 3 * ends[0] + 1, 3 * identifier + 2))
-        joint &= (kinds != BodyKind.FINITE_ELEMENT).all(axis=0)
+        joint &= (kinds != BodyKind.FINITE_ELEMENT).all(axis=0) & (ends >= 0).any(axis=0)
         return cls(identifier, holder, ends, support & (kinds[0] == BodyKind.RIGID), joint, IS_LINK[constraints.kind[rows]])
 
     @classmethod
@@ -79,12 +80,9 @@ class HeldBodies:
         """Return which constraints act on bodies that constraints in loops join to bodies of the `mixed` ones."""
         if not mixed.any():
             return mixed
-        from scipy.sparse import coo_array  # slow to import
-        from scipy.sparse.csgraph import connected_components
-
         ends, count = self._numbered_ends()
         between = ends[:, looped & (ends < count).all(axis=0)]
-        group = connected_components(coo_array((np.ones(between.shape[1]), between), (count + 1, count + 1)), directed=False)[1]
+        group = components(count + 1, *between)
         group[count] = -1  # space joins nothing
         return np.isin(group[ends], np.setdiff1d(group[ends[:, mixed]], -1)).any(axis=0)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _kernels
 from ..bodies.table import velo_triples
-from ..constraints.joint_loops import in_loops
+from ..constraints.supports import HeldBodies
 from ..kinds import JOINTS, BodyKind, ConstraintKind
 from ..tables import opened
 from .local_dynamics import LocalDynamics
@@ -64,21 +64,13 @@ class JointShares:
         """Find the rows of joints in loops, the weights of their components, and velocity triples of their bodies in the order of elimination."""
         constraints, bodies = local.constraints, local.bodies
         order = local.rows.order[local.contacts : local.n]
-        looped, sides = rows_in_loops(constraints, bodies, order)
+        looped = np.flatnonzero(np.isin(constraints.id[order], HeldBodies.of(constraints, bodies).shared_joints()))
+        sides = np.stack([constraints.master[order[looped]], constraints.slave[order[looped]]])
+        sides[(sides >= 0) & (bodies.kind[sides] == BodyKind.OBSTACLE)] = -1
         self._from_end = (order.size - looped).astype(np.int32)
         self._weights = np.asfortranarray(WEIGHTS[:, constraints.kind[order[looped]]])
-        parts = [bodies.velo_ptr[k] + np.arange(velo_triples(bodies.kind[k], 0, 0)) for k in _elimination_order(sides[:, looped], bodies.n)]
+        parts = [bodies.velo_ptr[k] + np.arange(velo_triples(bodies.kind[k], 0, 0)) for k in _elimination_order(sides, bodies.n)]
         self._triples = np.concatenate([*parts, np.zeros(0, int)]).astype(np.int32)
-
-
-def rows_in_loops(constraints, bodies, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places in `order`, rows of the user's constraints, of joints in loops, and the bodies (2, n) of all rows in `order`; -1: space or an obstacle."""
-    sides = np.stack([constraints.master[order], constraints.slave[order]])
-    sides[(sides >= 0) & (bodies.kind[sides] == BodyKind.OBSTACLE)] = -1
-    soft = ((sides >= 0) & (bodies.kind[sides] == BodyKind.FINITE_ELEMENT)).any(axis=0)  # their stiffness says who holds what
-    joints = (constraints.joint[order] > 0) & np.isin(constraints.kind[order], JOINTS) & (sides >= 0).any(axis=0) & ~soft
-    looped = np.flatnonzero(joints)
-    return looped[in_loops(sides[:, looped], constraints.joint[order[looped]], bodies.n)], sides
 
 
 def _elimination_order(sides: np.ndarray, count: int) -> np.ndarray:
