@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager, suppress
-from xml.sax.saxutils import escape
+from html import escape
 
 import h5py
 import numpy as np
