@@ -1,10 +1,11 @@
 """Which tests the slow tier takes because of their time: writes tests/long_cases.txt.
 
     python -m pytest -m "slow or not slow" --junitxml=times.xml
-    python tools/long_cases.py times.xml [seconds]
+    python tools/long_cases.py times.xml [seconds [together]]
 
-Cases that took longer than `seconds` (default 1.2) are listed, except those that `KEPT` names: the default tests
-keep one of each promise (equal bits after a restart, after a kill, on several processes), whatever it takes.
+Cases that took longer than `seconds` (default 1.2) are listed, and so are the longest ones of a test function whose
+cases took longer than `together` (default 1.2): at least one stays.  Those that `KEPT` names are not listed: the default
+tests keep one of each promise (equal bits after a restart, after a kill, on several processes), whatever it takes.
 Cases that the list had and the report lacks stay, so a report of the default tests makes the list longer only.
 """
 
@@ -32,15 +33,23 @@ KEPT = (
 )  # fmt: skip
 
 
-def cases(report: Path, limit: float, listed: set[str]) -> list[str]:
-    """Return names of the cases of a report in JUnit's format that took longer than `limit` seconds, and of those listed that it lacks."""
+def cases(report: Path, limit: float, together: float, listed: set[str]) -> list[str]:
+    """Return names of the cases of a report in JUnit's format that take too long, alone or together with others of their function, and of those listed that it lacks."""
     times = {}
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         times[f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}"] = float(case.get("time"))
     long = {name for name, seconds in times.items() if seconds > limit and not any(part in name for part in KEPT)}
+    spent: dict[str, float] = {}
+    for name in sorted(times.keys() - long, key=lambda name: (times[name], name)):
+        function = name.partition("[")[0]
+        if spent.get(function, 0.0) + times[name] > together and function in spent and not any(part in name for part in KEPT):
+            long.add(name)
+        else:
+            spent[function] = spent.get(function, 0.0) + times[name]
     return sorted(long | (listed - set(times)))
 
 
 if __name__ == "__main__":
     listed = {line for line in LIST.read_text().splitlines() if not line.startswith("#")}
-    LIST.write_text(HEADING + "\n".join(cases(Path(sys.argv[1]), float((sys.argv[2:] or ["1.2"])[0]), listed)) + "\n")
+    limit, together = (float(word) for word in (sys.argv[2:] + ["1.2", "1.2"][len(sys.argv) - 2 :]))
+    LIST.write_text(HEADING + "\n".join(cases(Path(sys.argv[1]), limit, together, listed)) + "\n")
