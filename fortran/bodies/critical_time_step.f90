@@ -70,7 +70,9 @@ contains
         e = merge(0.0_dp, strain(b), at_rest == 1)
         lambda = stiffest(1,b)
         mu = stiffest(2,b)
-        frequency = (sqrt(square) + 2*e*sqrt((3*lambda + 2*mu)*gamma(b)))**2 + (sqrt(3.0_dp)*lambda + 2*mu)*e*gamma(b)
+        ! multiplied out, so that it is omega_0**2 to the last bit without strains: steps that are critical at rest stay so
+        frequency = square + e*(4*sqrt(square*(3*lambda + 2*mu)*gamma(b)) &
+                                + (4*e*(3*lambda + 2*mu) + sqrt(3.0_dp)*lambda + 2*mu)*gamma(b))
       end if
       if (at_rest == 0) frequency = min(frequency, max(square, present(b)))
       eta = damping(row(b))

@@ -194,7 +194,9 @@ contains
     real(dp) :: place(3)
 
     place = rows%other_point(:,k)
-    if (2*dot_product(rows%base(:,3,k), rows%point(:,k) - place) > max(rows%gap(k), 0.0_dp)) return   ! in flight each has its own
+    if (rows%gap(k) > 0.0_dp) then
+      if (2*dot_product(rows%base(:,3,k), rows%point(:,k) - place) > rows%gap(k)) return   ! in flight each has its own
+    end if
     place = rows%point(:,k) - part_beneath(state, rows%master(k), rows%slave(k), rows%gap(k))*rows%gap(k)*rows%base(:,3,k)
   end function place
 

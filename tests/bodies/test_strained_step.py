@@ -76,6 +76,19 @@ def test_the_step_of_a_cube_that_is_pulled_at_all_sides_is_known(stretch):
     assert 0.95 * exact < motion.refined_critical_step(model.bodies, True)[0] <= exact * (1 + 1e-12)
 
 
+def test_the_bound_without_strains_is_the_step_at_rest_to_the_last_bit():
+    """Else round-off decided whether a step that had been lowered to that at rest was lowered again by any small strain, between the looks at the tangent."""
+    domain = Domain(1.0)
+    material = BulkMaterial(young=1e6, poisson=0.3, density=1e3)
+    domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(BOX.tolist(), 1, 1, 1, 1, [1] * 6)], material, form=Form.TL)
+    domain.initialise()
+    limit_step(domain)
+    fe = compiled(domain.bodies)
+    for square in fe.square_at_rest[0] * np.random.default_rng(2).uniform(0.5, 2.0, 500):
+        fe.square_at_rest[0] = square
+        assert motion.critical_step(domain.bodies) == motion.refined_critical_step(domain.bodies, False)
+
+
 @pytest.mark.parametrize("law", [Law.KIRCHHOFF, Law.NEO_HOOKEAN])
 def test_steps_are_the_same_for_a_body_that_is_turned_or_mirrored(law):
     """Whether before it is made, or by its motion."""

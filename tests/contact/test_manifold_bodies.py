@@ -5,6 +5,7 @@ import pytest
 from test_manifold import SOLVERS, box, every_solver, fastest, scene
 
 import solfec as s
+from solfec.contact.manifold import sizes_of
 
 KINDS = ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT")
 
@@ -34,6 +35,26 @@ def test_a_pebble_far_away_changes_nothing_for_large_bodies():
         s.RUN(model, s.AUTO_SOLVER(), 0.1)
         found.append((block.conf, block.velo))
     assert found[0] == found[1]
+
+
+def test_margins_are_the_same_in_all_axes():
+    """A hundredth of the longest side of a box, however it stands; of its bounding box it was up to 1.7 times as much, or as little as 0.6 of it."""
+    random = np.random.default_rng(3)
+    axes = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    shapes = [0.5 * np.array(sides) * signs for sides in ((1, 1, 1), (3, 0.1, 1), (0.2, 0.2, 5))]
+    shapes += [random.normal(size=(n, 3)) for n in (4, 7, 30)] + [np.vstack((random.normal(size=(20, 3)), (0, 0, 40)))]
+    model, bulk = scene()
+    for shape in shapes:
+        for turned in (shape, shape @ axes + (50, 0, 0), 1e-3 * shape @ axes * (-1, 1, 1)):
+            s.BODY(model, "RIGID", s.HULL(turned.ravel().tolist(), 1, 1), bulk)
+    sizes = sizes_of(model._simulation.domain.geometry).reshape(-1, 3)
+    np.testing.assert_allclose(sizes[:, 1], sizes[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(sizes[:, 2], 1e-3 * sizes[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(sizes[:3, 0], (1, 3, 5), rtol=1e-14)
+    for shape, size in zip(shapes, sizes[:, 0]):
+        diameter = max(np.linalg.norm(one - two) for one in shape for two in shape)
+        assert diameter / np.sqrt(3) - 1e-9 < size < 1.16 * diameter
 
 
 def test_a_pebble_rests_on_a_slab_of_a_hundred_metres():
