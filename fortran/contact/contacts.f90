@@ -13,7 +13,7 @@ module contacts
   use thread_work, only: pays
   implicit none
   private
-  public :: update_rows, create_rows, keep_rows, deepest_row, frame, referential, part_beneath, is_excluded
+  public :: update_rows, create_rows, keep_rows, deepest_row, turn_frame, referential, part_beneath, is_excluded
 
   integer(i4), parameter :: any_surface = huge(1_i4)
   real(dp), parameter :: parallel = 1.0_dp - 1e-12_dp   !< cosine from which directions are the same
@@ -87,14 +87,14 @@ contains
         cycle
       end if
       rows%evaluated(k) = merge(work%updates, -1_i8, found .and. .not. cohesive)
-      if (bond .and. results%status(r) == 1) call frame(results%normal(:,r), epsilon, rows%base(:,:,k))
+      if (bond .and. results%status(r) == 1) call turn_frame(results%normal(:,r), epsilon, rows, k)
       if (found .and. .not. bond) then
         if (any(rows%surface(:,k) /= results%surface(:,r))) then
           rows%surface(:,k) = results%surface(:,r)
           call look_up(rows%surface(:,k), materials, rows%material(k))
           rows%cohesion(k) = merge(materials%cohesion(rows%material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
         end if
-        call frame(results%normal(:,r), epsilon, rows%base(:,:,k))
+        call turn_frame(results%normal(:,r), epsilon, rows, k)
         call note_curvature(tables%shapes, rows, k)
         rows%gap(k) = at%gap
         rows%area(k) = at%area
@@ -401,6 +401,22 @@ contains
     base(2,2) = base(3,1)*normal(1) - base(1,1)*normal(3)
     base(3,2) = base(1,1)*normal(2) - base(2,1)*normal(1)
   end subroutine frame
+
+  !> Gives known contact k a new normal.  Tangents follow axes of space, so they may turn about it by any angle while it hardly
+  !> changes, as on a wall across x; the reaction of the last step, from which solvers begin and friction at springs follows,
+  !> keeps its direction in space.
+  subroutine turn_frame(normal, epsilon, rows, k)
+    real(dp), intent(in) :: normal(3), epsilon
+    type(constraint_table), intent(in) :: rows
+    integer, intent(in) :: k
+    real(dp) :: before(3,2)
+
+    before = rows%base(:,1:2,k)
+    call frame(normal, epsilon, rows%base(:,:,k))
+    if (all(before == rows%base(:,1:2,k))) return
+    rows%R(1:2,k) = matmul(matmul(before, rows%R(1:2,k)), rows%base(:,1:2,k))
+    rows%moment(1:2,k) = matmul(matmul(before, rows%moment(1:2,k)), rows%base(:,1:2,k))
+  end subroutine turn_frame
 
   !> Referential point that the map of body `b` takes to the spatial point x.
   pure subroutine referential(state, b, x, point)

@@ -9,7 +9,7 @@ module hidden_edges
   use body_state, only: bodies_and_triples
   use polyhedra, only: shape_tables
   use state_tables, only: constraint_table
-  use contacts, only: frame, referential, part_beneath
+  use contacts, only: turn_frame, referential, part_beneath
   use narrow_phase, only: axes_of, centre_of
   implicit none
   private
@@ -217,7 +217,7 @@ contains
     rows%point(:,k) = rows%point(:,k) &
       - (1.0_dp - part_beneath(state, rows%master(k), rows%slave(k), rows%gap(k)))*rows%gap(k)*normal
     rows%other_point(:,k) = rows%point(:,k)
-    call frame(normal, epsilon, rows%base(:,:,k))
+    call turn_frame(normal, epsilon, rows, k)
     call referential(state, rows%master(k), rows%point(:,k), rows%master_point(:,k))
     call referential(state, rows%slave(k), rows%point(1:3,k), rows%slave_point(:,k))
   end subroutine turn_to_face

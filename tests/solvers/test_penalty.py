@@ -7,6 +7,7 @@ import pytest
 from particle_scene import Scene
 from reference_rows import assembled, load
 
+import solfec
 from solfec import AUTO_SOLVER, BALL, BODY, BULK_MATERIAL, GRAVITY, PENALTY_SOLVER, RUN, SOLFEC, SPHERE, SURFACE_MATERIAL
 from solfec.solvers.penalty import PenaltySolver
 
@@ -112,3 +113,27 @@ def test_chains_hang_from_contacts_as_exactly_as_without_them():
         return np.array(balls[-1].conf[9:])
 
     assert np.abs(last_ball(PENALTY_SOLVER) - last_ball(AUTO_SOLVER)).max() < 1e-9
+
+
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+def test_the_direction_of_gravity_does_not_matter(contacts):
+    """Friction of the last step counts in (8.4); it kept its numbers while tangents, which follow axes, turned from under it where normals pass the x axis."""
+
+    def rocked(axes):
+        model = solfec.SOLFEC("DYNAMIC", 1e-3, None, contacts=contacts)
+        model.verbose = "OFF"
+        solfec.SURFACE_MATERIAL(model, model="SPRING_DASHPOT", spring=1e4, dashpot=50.0, friction=0.8)
+        bulk = solfec.BULK_MATERIAL(model, density=1000.0)
+        solfec.GRAVITY(model, tuple(axes @ (0, 0, -9.81)))
+        solfec.BODY(model, "OBSTACLE", solfec.SPHERE((0, 0, 0), 0.3, 1, 1), bulk)
+        tilt = np.array([[1, 0, 0.01], [0, 1, 0], [-0.01, 0, 1]])
+        corners = np.array([(x, y, 0.3 + z) for x in (-0.3, 0.2) for y in (-0.1, 0.2) for z in (-3e-3, 0.1)]) @ tilt.T @ axes.T
+        bar = solfec.BODY(model, "RIGID", solfec.HULL(corners.ravel().tolist(), 1, 1), bulk)
+        solfec.INITIAL_VELOCITY(bar, tuple(axes @ (0.3, 1, 0)), tuple(axes @ (0, -1, 0)))
+        solfec.RUN(model, solfec.PENALTY_SOLVER(), 0.06)
+        return np.array([solfec.DISPLACEMENT(bar, bar.center), solfec.VELOCITY(bar, bar.center)]) @ axes
+
+    up = rocked(np.eye(3))
+    assert np.abs(up[0]).max() > 0.01
+    for order in ((2, 0, 1), (1, 2, 0)):
+        np.testing.assert_allclose(rocked(np.eye(3)[list(order)]), up, rtol=0, atol=1e-13)
