@@ -223,7 +223,7 @@ class Domain:
             self._impacts = False
         if self.joint_impacts and self.dynamic and elsewhere.strikes_joints(0 < self.constraints.user_count < self.constraints.n):
             joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
-        if (self.joint_correction or self.loops.moved) and elsewhere.matters(self.constraints.user_count > 0):
+        if (self.joint_correction or self.loops.drifts) and elsewhere.matters(self.constraints.user_count > 0):
             if self.joint_correction:
                 self.uncorrected.note(self.constraints, self.bodies)
             corrected = joint_correction.correct(

@@ -345,3 +345,11 @@ class JointStart(IntEnum):
     IMPACT = 2  # the step stops them
     STRUCK = 3  # the step changes the relative velocity e left by an impact to -e/2
     HALVED = 4  # the step changes -e/2 to zero
+
+
+class LoopedLink(IntEnum):
+    """Condition of a link (solfec/solvers/closed_loops.py)."""
+
+    LENGTH = 0  # it keeps its length
+    BESIDE_JOINTS = 1  # it is in a loop with joints that prescribe velocities
+    VELOCITY = 2  # and prescribes one, too, in this step, since some of them hold a motion twice

@@ -12,7 +12,8 @@ module joint_rows
   use row_norms, only: weighted, inverse_nn
   implicit none
   private
-  public :: point_family, direction_family, joint_target, prescribed_target, added_target, change_added_target, is_damped
+  public :: point_family, direction_family, joint_target, hold_direction, prescribed_target, added_target, &
+            change_added_target, is_damped
 
   real(dp), parameter :: damping = 0.125_dp         !< halves what U = -V reverses, in every step
   integer, parameter :: l_target = 1                !< law data: prescribed velocity (3); `l_length`: way_to_target if the user gives it
@@ -180,12 +181,20 @@ contains
       target = prescribed_target(row, [0.0_dp, 0.0_dp, row%constraints%value(1,row%constraint)])
       row%law(l_target+2) = target(3)
       row%law(l_length) = way_to_target(row)
+      row%free = row%b - row%law(l_target:l_target+2)
     else
-      row%law(l_target:l_target+2) = joint_target(row)
-      row%law(l_target:l_target+1) = 0.0_dp     ! only the normal velocity is prescribed
+      call hold_direction(row)
     end if
-    row%free = row%b - row%law(l_target:l_target+2)
   end subroutine prepare_direction
+
+  !> Prescribes the normal velocity of a joint.
+  pure subroutine hold_direction(row)
+    type(prepared_row), intent(inout) :: row
+
+    row%law(l_target:l_target+2) = joint_target(row)
+    row%law(l_target:l_target+1) = 0.0_dp     ! only the normal velocity is prescribed
+    row%free = row%b - row%law(l_target:l_target+2)
+  end subroutine hold_direction
 
   integer(i4) function solve_direction(w, block, law, normal_v, options, b, r) result(status)
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)

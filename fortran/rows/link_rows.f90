@@ -2,8 +2,9 @@
 module link_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_fixdir, start_impact => joint_start_impact, start_struck => joint_start_struck, &
-    start_halved => joint_start_halved
+    start_halved => joint_start_halved, by_velocity => looped_link_velocity
   use diagonal_block, only: block_size
+  use joint_rows, only: hold_direction
   use matrix3, only: multiply_transposed
   use row_block, only: law_size, l_length, row_options
   use row_family_base, only: row_family, prepared_row, row_error, carry, normal_line, joint_length
@@ -26,14 +27,16 @@ contains
   !> Makes link vector and length.  The vector takes in how far the rotation of rigid bodies bends the ways of the points off their
   !> velocities in the second half of the step; without it a link would be too short by h^2 w^2 r/8 after it.  The first step of a link whose points move relative to each other stops them: the link is a fixed
   !> direction then.  After an impact of bodies, `value` holds the link's excess length at the start of the step, and the remaining velocity (joint_rows).
+  !> So is a link that holds, with joints, a motion twice: its length would contradict velocities that these prescribe, by terms of second order in h.
   pure subroutine prepare_link(self, row)
     class(link_family), intent(in) :: self
     type(prepared_row), intent(inout) :: row
     real(dp) :: vector(3)
 
     associate (con => row%constraints, i => row%constraint)
-      if (con%start(i) == start_impact) then
+      if (con%start(i) == start_impact .or. con%damped(i) == by_velocity) then
         row%kind = row_fixdir
+        call hold_direction(row)
         return
       end if
       vector = con%point(:,i) - con%other_point(:,i)

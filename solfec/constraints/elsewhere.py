@@ -99,6 +99,10 @@ class Elsewhere:
         """Whether the whole model has joints in loops."""
         return here
 
+    def has_linked_loops(self, here: bool) -> bool:
+        """Whether some of these are links."""
+        return here
+
     def inverse_inertia(self, bodies) -> np.ndarray:
         """Return the inverse inertia (3, 3, n) of all triples of the whole model."""
         return bodies.triples.inverse_inertia[:, :, : bodies.triples.n]

@@ -29,7 +29,7 @@ _take_terms = _kernels.joint_terms.take_terms
 def fit(constraints: ConstraintTable, bodies: BodyTable, looped: np.ndarray, room: JointGapTable, elsewhere: Elsewhere = NOWHERE) -> None:
     """Fit the terms of joints that an impact has reached, and of joints in loops (rows `looped`), at the present places of the user's rows.
 
-    Links stay as they are: they have a length.
+    Links stay as they are, since they have a length, but for those among joints in loops.
     """
     users = constraints.user_count
     struck = (constraints.start[:users] >= STRUCK) & ~IS_LINK[constraints.kind[:users]]

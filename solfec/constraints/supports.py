@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bodies.table import BodyTable
 from ..connected import components
-from ..kinds import DRIVES, JOINTS, SPRINGS, BodyKind
+from ..kinds import DRIVES, JOINTS, SPRINGS, BodyKind, ConstraintKind
 from ..tables import unique
 from . import joint_terms
 from .elsewhere import NOWHERE, Elsewhere
@@ -35,29 +35,34 @@ class HeldBodies:
     support, joint : ndarray of bool (n,)
         Supports of rigid bodies; joints of mechanisms on bodies that are not finite elements, whose stiffness says who holds what.
     link : ndarray of bool (n,)
-        Joints that are links, which say nothing of velocities: their condition is a length.
+        Links, which say nothing of velocities: their condition is a length.  Those of finite elements are left out.
+    coupling : ndarray of bool (n,)
+        Coupled points of bodies that are not finite elements (PUT_RIGID_LINK).
     """
 
-    COLUMNS = "constraint", "holder", "ends", "support", "joint", "link"
+    COLUMNS = "constraint", "holder", "ends", "support", "joint", "link", "coupling"
 
     def __init__(self, *columns: np.ndarray):
-        self.constraint, self.holder, self.ends, self.support, self.joint, self.link = columns
+        self.constraint, self.holder, self.ends, self.support, self.joint, self.link, self.coupling = columns
 
     @classmethod
     def of(cls, constraints: ConstraintTable, bodies: BodyTable) -> HeldBodies:
         """Return those of a model."""
         users = slice(0, constraints.user_count)
-        rows = np.flatnonzero(~np.isin(constraints.kind[users], LAWS) & (~IS_LINK[constraints.kind[users]] | (constraints.joint[users] > 0)))
+        rows = np.flatnonzero(~np.isin(constraints.kind[users], LAWS))
         ends = np.stack([constraints.master[rows], constraints.slave[rows]])
         kinds = np.where(ends >= 0, bodies.kind[ends], BodyKind.OBSTACLE)
+        elastic = (kinds == BodyKind.FINITE_ELEMENT).any(axis=0)
+        counted = ~(elastic & IS_LINK[constraints.kind[rows]])
+        rows, ends, kinds, elastic = rows[counted], ends[:, counted], kinds[:, counted], elastic[counted]
         support = _supports(constraints)[rows]
-        joint = (constraints.joint[rows] > 0) & np.isin(constraints.kind[rows], JOINTS)
+        joint = (constraints.joint[rows] > 0) & np.isin(constraints.kind[rows], JOINTS) & ~elastic
         ends = np.where(kinds != BodyKind.OBSTACLE, bodies.id[ends], -1)
         # 3 k, 3 k + 1, 3 k + 2: joints, bodies, constraints by number
         identifier = constraints.id[rows]
         holder = np.where(constraints.joint[rows] > 0, 3 * constraints.joint[rows].astype(np.int64), np.where(support, 3 * ends[0] + 1, 3 * identifier + 2))
-        joint &= (kinds != BodyKind.FINITE_ELEMENT).all(axis=0) & (ends >= 0).any(axis=0)
-        return cls(identifier, holder, ends, support & (kinds[0] == BodyKind.RIGID), joint, IS_LINK[constraints.kind[rows]])
+        coupling = (constraints.kind[rows] == ConstraintKind.FIXPNT) & (constraints.joint[rows] == 0) & ~support & ~elastic
+        return cls(identifier, holder, ends, support & (kinds[0] == BodyKind.RIGID), joint & (ends >= 0).any(axis=0), IS_LINK[constraints.kind[rows]], coupling)
 
     @classmethod
     def joined(cls, parts: list[HeldBodies]) -> HeldBodies:
@@ -86,10 +91,22 @@ class HeldBodies:
         group[count] = -1  # space joins nothing
         return np.isin(group[ends], np.setdiff1d(group[ends[:, mixed]], -1)).any(axis=0)
 
-    def joints_in_loops(self, supports: np.ndarray) -> np.ndarray:
-        """Return the identifiers of joints of mechanisms, and of these `supports`, in loops of such."""
-        members = self._where((self.joint & ~self.link) | np.isin(self.constraint, supports))
-        return members.constraint[members._looped()]
+    def joints_in_loops(self, supports: np.ndarray, couplings: bool) -> np.ndarray:
+        """Return the identifiers of joints of mechanisms and of these `supports` in loops of such, and of all that are in loops with links.
+
+        Links that are in loops with links alone are left out: lengths do not contradict one another.  Coupled points count, on request, beside links.
+        """
+        supported = np.isin(self.constraint, supports)
+        members = self._where((self.joint & ~self.link) | supported)
+        alone = members.constraint[members._looped()]
+        members = self._where(self.joint | self.link | supported | (self.coupling & couplings))
+        looped = members._looped()
+        beside = members._near(looped & ~members.link, looped) & members._near(looped & members.link, looped)
+        return np.union1d(alone, members.constraint[looped & beside])
+
+    def has_links(self, constraints: np.ndarray) -> bool:
+        """Whether some constraints, given by identifiers, are links."""
+        return bool(np.isin(self.constraint[self.link], constraints).any())
 
     def shared_joints(self) -> np.ndarray:
         """Return the identifiers of joints of mechanisms, links among them, in loops of such: their reactions are shared (solvers/joint_shares.py)."""
@@ -147,6 +164,6 @@ def _supports(constraints: ConstraintTable) -> np.ndarray:
 
 
 def joints_in_loops(model, held: HeldBodies | None = None) -> np.ndarray:
-    """Return the identifiers of joints of mechanisms, and of supports that are damped, in loops of a model, of which `held` is known or not."""
+    """Return the identifiers of joints of mechanisms, of supports that are damped, and of links, in loops of a model, of which `held` is known or not."""
     held = held or HeldBodies.of(model.constraints, model.bodies)
-    return held.joints_in_loops(held.damped() if model.joint_impacts else np.zeros(0, np.int64))
+    return held.joints_in_loops(held.damped() if model.joint_impacts else np.zeros(0, np.int64), model.joint_impacts)

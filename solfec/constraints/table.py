@@ -75,7 +75,7 @@ class ConstraintTable(Table):
         "carriers": ((2,), "f8", 0.0),  # parts that the angular velocities of master and slave have in that of the contact's normal
         "gap": ((), "f8", 0.0),
         "bend": ((3,), "f8", 0.0),  # of links, ropes, axes and prescribed motions: acceleration of points by the rotation of bodies, master minus slave, spatial
-        "damped": ((), "i4", 0),  # of FIXPNT and FIXDIR: number of supports of the body, if they damp errors of velocity (supports.py), else 0
+        "damped": ((), "i4", 0),  # of supports, if they damp errors of velocity (supports.py): their number on the body; 1: a coupling that does; of RIGLNK: LoopedLink
         "area": ((), "f8", 0.0),
         "surface": ((2,), "i4", 0),  # surface identifiers: slave, master
         "material": ((), "i4", 0),  # row of the surface-material table

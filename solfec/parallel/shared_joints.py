@@ -180,6 +180,10 @@ class SharedJoints(Elsewhere):
         """Whether the whole model has joints in loops."""
         return self.part.looped.size > 0
 
+    def has_linked_loops(self, here: bool) -> bool:
+        """Whether some of these are links."""
+        return self.part.held_bodies.has_links(self.part.looped)
+
     def _joined(self, gaps: JointGapTable, count: int, number: np.ndarray) -> dict[str, np.ndarray]:
         """Return the columns of JointGapTable in all processes, in the order of constraints and components, with a `number` for each triple here."""
         part, constraints = self.part, self.part.model.constraints

@@ -3,6 +3,9 @@
 Joints that hold a motion twice, such as two hinges of a door or the four of a linkage in a plane, fit together in such places only.  In the middle
 of a step their points are apart, by the drift of joints and by half a step's motion.  If the joints' axes turn in space, too, they then hold motions
 that they leave free in truth: with small forces on bodies, but for solvers at any price.
+
+Links keep a length, and other joints U = -V, which differ by terms of second order in the step.  Where a link and other joints hold a motion twice it
+prescribes U = -V, too, and its length is restored at the end of the step.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from ..constraints.elsewhere import NOWHERE, Elsewhere
 from ..constraints.joint_correction import HOLDS, LOOPED, solved
 from ..constraints.joint_starts import IS_LINK
 from ..constraints.supports import joints_in_loops
-from ..kinds import BodyKind
+from ..kinds import BodyKind, LoopedLink
 from ..tables import opened, ranges, unique
 
 FITTING = 1e-12  # misfit of redundant joints that is round-off
@@ -43,14 +46,23 @@ class ClosedLoops:
         self._examined: tuple | None = None
         self.redundant = False  # whether some of them are redundant in this step, as far as they have opened
         self.moved = False  # whether H of this step is that of the places where they meet
+        self.drifts = False  # whether it leaves gaps that no later step closes
         self.rows = self._bodies = np.zeros(0, np.int32)  # of joints in loops, of their bodies
+        self._links = self._couplings = self.rows  # of links and coupled points among these joints
 
     @contextmanager
     def closed(self, model, elsewhere: Elsewhere = NOWHERE) -> Iterator[None]:
         """Show bodies and the user's rows, within a step, where loops are closed; afterwards, where they were."""
         bodies, constraints = model.bodies, model.constraints
-        self.redundant = self.moved = False
-        if not (model.dynamic and self._find(model, elsewhere)) or self._fit(model, elsewhere):
+        self.redundant = self.moved = self.drifts = False
+        if not (model.dynamic and self._find(model, elsewhere)):
+            yield
+            return
+        fits = self._fit(model, elsewhere)
+        constraints.damped[self._couplings] = 1
+        constraints.damped[self._links] = LoopedLink.VELOCITY if self.redundant else LoopedLink.BESIDE_JOINTS
+        self.drifts = not fits or (self.redundant and elsewhere.has_linked_loops(self._links.size > 0))
+        if fits:
             yield
             return
         places = ranges(bodies.conf_ptr[self._bodies], np.full(self._bodies.size, 4))
@@ -86,6 +98,9 @@ class ClosedLoops:
         if looped is None:
             looped = np.isin(constraints.id[:users], joints_in_loops(model))
         self.rows = np.flatnonzero(looped).astype(np.int32)
+        links = IS_LINK[constraints.kind[self.rows]]
+        self._links = self.rows[links]
+        self._couplings = self.rows[~links & (constraints.joint[self.rows] == 0) & (constraints.slave[self.rows] >= 0)]
         sides = unique(np.append(constraints.master[self.rows], constraints.slave[self.rows]))
         sides = sides[sides >= 0]
         self._bodies = sides[bodies.kind[sides] != BodyKind.OBSTACLE].astype(np.int32)
