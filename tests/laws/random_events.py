@@ -88,7 +88,6 @@ def in_units(surface, frame):
     units = {
         "spring": frame.force / frame.length ** surface.get("hpow", 1),
         "dashpot": frame.force * frame.time / frame.length,
-        "cohesion": frame.stress,
     }
     return {key: value * units.get(key, 1) if not isinstance(value, str) and value > 0 else value for key, value in surface.items()}
 
@@ -185,7 +184,7 @@ class Comings(Throng):
             elif name == "death":
                 s.DELETE(model, body)
             elif name == "hold":
-                s.BALL(body, None, frame.point(point))
+                s.FIX_POINT(body, frame.point(point))
             elif name == "stop":
                 s.FIX_DIRECTION(body, frame.point(point), frame.along(axis))
             elif name == "kick":
@@ -221,7 +220,7 @@ class Cushions(Throng):
         self.gravity = np.array([0, 0, -9.81])
         self.surface = {
             "model": "SPRING_DASHPOT", "spring": 10 ** random.uniform(4, 5.5), "dashpot": float(random.choice([0, 30, 100, -1])),
-            "friction": 0.4 * random.integers(2), "hpow": float(random.choice([1, 1.5])), "cohesion": float(random.choice([0, 1e3])),
+            "friction": 0.4 * random.integers(2), "hpow": float(random.choice([1, 1.5])),
         }  # fmt: skip
         self.loads.append(self.floor)
         edges = self.brick(np.array([0, 0, 0.3]), str(random.choice(["RIGID", "PSEUDO_RIGID"])), 0.5 * random.normal(size=3), random.normal(size=3))

@@ -8,6 +8,7 @@ from random_scenes import Frame, random_axes
 
 import solfec as s
 
+HITS = 1e-8  # round-off grows where bodies strike one another, and where points that move are suddenly held
 FRAMES = ("turned", "mirrored", "units", "small units")
 
 
@@ -41,8 +42,8 @@ def test_bodies_and_constraints_that_come_and_go(seed):
     scene, random = Comings(seed), np.random.default_rng(seed)
     expected = scene.outcome(Frame())
     for name in FRAMES:
-        alike(scene.outcome(frame_of(name, random)), expected)
-    alike(scene.outcome(Frame(), order=random.permutation(len(scene.bodies))), expected)
+        alike(scene.outcome(frame_of(name, random)), expected, HITS)
+    alike(scene.outcome(Frame(), order=random.permutation(len(scene.bodies))), expected, HITS)
     alike(scene.outcome(Frame(), called=True), expected, 0.0)
 
 
