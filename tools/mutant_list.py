@@ -32,6 +32,10 @@ MUTANTS = [
         ("motions of redundant joints are not checked", "is_solved = most <= misfit*size_of_right", "is_solved = most <= huge(most)"),
     ),
     *_of(
+        "fortran/rows/link_rows.f90", ("test_links_beside_joints.py",),
+        ("links keep lengths beside joints", "start_impact .or. con%damped(i) == by_velocity", "start_impact .or. con%damped(i) < 0"),
+    ),
+    *_of(
         "solfec/constraints/supports.py", (WHIRLING,),
         ("supports do not damp", "np.where(damped, np.bincount(", "np.where(False, np.bincount("),
         ("supports in loops keep the old law", "members.support & ~(looped & members._near(mixed, looped))", "members.support & ~looped"),

@@ -6,8 +6,8 @@
 module closed_loops
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, constrained_bodies, open_bodies, open_constrained_bodies
-  use gap_factors, only: sides
-  use gap_motion, only: list_gap, motion_of_gaps
+  use gap_factors, only: factored_gaps, sides
+  use gap_motion, only: factor_motion, list_gap, motion_by_factors, motion_of_gaps
   use joint_gaps, only: error_of
   use matrix3, only: cholesky
   use rotation, only: exponential_map
@@ -70,6 +70,7 @@ contains
     real(dp), intent(out) :: misfit
     type(joint_gap_table) :: found
     real(dp) :: kept(0:n-1), z(0:n-1), weight(0:n-1), motion(3,0:triples-1), size(0:triples-1), growth
+    type(factored_gaps) :: factors
     logical :: factored
     integer(i4) :: e, i, k, start, t
 
@@ -86,13 +87,15 @@ contains
         size(found%triple(e,i)) = size(found%triple(e,i)) + norm2(found%operator(:,e,i))
       end do
     end do
+    call factor_motion(found, n, triples, redundant, factors, factored)
+    if (.not. factored) return
     kept = found%gap(0:n-1)
     do start = 1, starts
       z = [(modulo(golden**start*(i + 1), 1.0_dp) - 0.5_dp, i = 0, n - 1)]
       do k = 1, iterations
         z = z/norm2(z)
         found%gap(0:n-1) = -weight*z
-        call motion_of_gaps(found, n, triples, redundant, motion, factored)
+        call motion_by_factors(found, n, triples, factors, motion, factored)
         if (.not. factored) exit
         z = found%force(0:n-1)
         growth = redundant*norm2(z)

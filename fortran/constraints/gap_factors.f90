@@ -7,7 +7,7 @@ module gap_factors
   use state_tables, only: joint_gap_table
   implicit none
   private
-  public :: forces_of_gaps, sides
+  public :: forces_of_gaps, factor_gaps, solve_gaps, factored_gaps, sides
 
   real(dp), parameter :: misfit = 1e-6_dp  !< of a solution, over the right-hand side
   integer, parameter :: sides = 20      !< velocity triples of a constraint, eight of either body, and two of its rigid motion
@@ -22,6 +22,16 @@ module gap_factors
     real(dp), allocatable :: diagonal(:,:,:), block(:,:,:), right(:,:)
   end type coupled_gaps
 
+  !> The matrix and the factors of its islands, which serve for any gaps.
+  type :: factored_gaps
+    private
+    type(coupled_gaps) :: equations
+    integer(i4) :: islands = 0
+    integer(i4), allocatable :: first(:), member(:)   !< (0:islands) where the constraints of an island begin; constraints
+    integer(i4), allocatable :: number(:)             !< (0:n-1) places of constraints in their islands
+    type(block_lu), allocatable :: factor(:)          !< (0:islands-1)
+  end type factored_gaps
+
 contains
 
   !> Computes x of all rows; not `regular` if there are no factors.
@@ -32,24 +42,65 @@ contains
     real(dp), intent(in) :: redundant                 !< added to the diagonal, relative to it
     real(dp), intent(inout) :: x(0:)
     logical, intent(out) :: regular
-    type(coupled_gaps) :: all_gaps
-    integer(i4), allocatable :: island(:), number(:)
-    integer(i4) :: a, count
+    type(factored_gaps) :: these
 
-    call find_blocks(gaps, rows, all_gaps)
-    call collect_operators(gaps, all_gaps)
-    call couple(triples, all_gaps)
-    call fill(gaps, triples, inverse, redundant, all_gaps)
-    allocate (island(0:all_gaps%n-1), number(0:all_gaps%n-1))
-    number = -1
-    regular = .true.
-    do a = 0, all_gaps%n - 1
-      if (number(a) >= 0) cycle
-      call find_island(all_gaps, a, number, island, count)
-      call solve_island(all_gaps, island(0:count-1), number, x, regular)
-      if (.not. regular) return
-    end do
+    call factor_gaps(gaps, rows, triples, inverse, redundant, these, regular)
+    if (regular) call solve_gaps(gaps, these, x, regular)
   end subroutine forces_of_gaps
+
+  !> Factorises the matrix; not `regular` if there are no factors.
+  subroutine factor_gaps(gaps, rows, triples, inverse, redundant, these, regular)
+    type(joint_gap_table), intent(in) :: gaps
+    integer(i4), intent(in) :: rows, triples
+    real(dp), intent(in) :: inverse(:,:,0:), redundant   !< see forces_of_gaps
+    type(factored_gaps), intent(out) :: these
+    logical, intent(out) :: regular
+    integer(i4) :: a, count, k
+
+    regular = .true.
+    associate (equations => these%equations)
+      call find_blocks(gaps, rows, equations)
+      call collect_operators(gaps, equations)
+      call couple(triples, equations)
+      call fill(triples, inverse, redundant, equations)
+      allocate (these%member(0:max(equations%n, 1)-1), these%number(0:max(equations%n, 1)-1), these%first(0:equations%n))
+      these%number = -1
+      these%first(0) = 0
+      do a = 0, equations%n - 1
+        if (these%number(a) >= 0) cycle
+        k = these%first(these%islands)
+        call find_island(equations, a, these%number, these%member(k:), count)
+        these%islands = these%islands + 1
+        these%first(these%islands) = k + count
+      end do
+      allocate (these%factor(0:max(these%islands, 1)-1))
+      do k = 0, these%islands - 1
+        call factor_island(equations, these%member(these%first(k):these%first(k+1)-1), these%number, these%factor(k), regular)
+        if (.not. regular) return
+      end do
+    end associate
+  end subroutine factor_gaps
+
+  !> Computes x of all rows for the present gaps; not `regular` if it does not fulfil its equations.
+  subroutine solve_gaps(gaps, these, x, regular)
+    type(joint_gap_table), intent(in) :: gaps
+    type(factored_gaps), intent(inout) :: these
+    real(dp), intent(inout) :: x(0:)
+    logical, intent(out) :: regular
+    integer(i4) :: a, k
+
+    regular = .true.
+    associate (equations => these%equations)
+      do a = 0, equations%n - 1
+        equations%right(:,a) = 0.0_dp
+        equations%right(1:equations%first(a+1)-equations%first(a),a) = -gaps%gap(equations%first(a):equations%first(a+1)-1)
+      end do
+      do k = 0, these%islands - 1
+        call solve_island(equations, these%member(these%first(k):these%first(k+1)-1), these%number, these%factor(k), x, regular)
+        if (.not. regular) return
+      end do
+    end associate
+  end subroutine solve_gaps
 
   !> Finds where the rows of each constraint begin.
   subroutine find_blocks(gaps, rows, these)
@@ -150,9 +201,8 @@ contains
     end do
   end subroutine list_users
 
-  !> Computes the blocks of H M^-1 H^T, and -g.
-  subroutine fill(gaps, triples, inverse, redundant, these)
-    type(joint_gap_table), intent(in) :: gaps
+  !> Computes the blocks of H M^-1 H^T.
+  subroutine fill(triples, inverse, redundant, these)
     integer(i4), intent(in) :: triples
     real(dp), intent(in) :: inverse(:,:,0:), redundant
     type(coupled_gaps), intent(inout) :: these
@@ -182,8 +232,6 @@ contains
           these%block(:,:,k) = coupling(these%entry(b), these%entry(b+1), these%triple, these%h, place, spread)
         end associate
       end do
-      these%right(:,a) = 0.0_dp
-      these%right(1:these%first(a+1)-these%first(a),a) = -gaps%gap(these%first(a):these%first(a+1)-1)
       place(these%triple(these%entry(a):these%entry(a+1)-1)) = 0
     end do
   end subroutine fill
@@ -229,16 +277,15 @@ contains
     end do
   end subroutine find_island
 
-  !> Factorises the blocks of an island and computes its x.
-  subroutine solve_island(these, island, number, x, regular)
+  !> Factorises the blocks of an island.
+  subroutine factor_island(these, island, number, factor, regular)
     type(coupled_gaps), intent(in) :: these
     integer(i4), intent(in) :: island(0:), number(0:)
-    real(dp), intent(inout) :: x(0:)
+    type(block_lu), intent(out) :: factor
     logical, intent(out) :: regular
-    type(block_lu) :: factor
     integer(i4), allocatable :: ptr(:), col(:)
-    real(dp), allocatable :: block(:,:,:), solution(:,:)
-    integer(i4) :: a, count, i, k, n
+    real(dp), allocatable :: block(:,:,:)
+    integer(i4) :: a, i, k, n
 
     n = size(island)
     allocate (ptr(0:n))
@@ -247,7 +294,7 @@ contains
       a = island(i)
       ptr(i+1) = ptr(i) + these%ptr(a+1) - these%ptr(a)
     end do
-    allocate (col(0:max(ptr(n), 1)-1), block(3,3,0:max(ptr(n), 1)-1), solution(3,0:n-1))
+    allocate (col(0:max(ptr(n), 1)-1), block(3,3,0:max(ptr(n), 1)-1))
     do i = 0, n - 1
       a = island(i)
       do k = 0, these%ptr(a+1) - these%ptr(a) - 1
@@ -257,12 +304,23 @@ contains
     end do
     call analyse(n, ptr, col, factor)
     call factorise(ptr, col, these%diagonal(:,:,island), block, factor, regular)
-    if (.not. regular) return
+  end subroutine factor_island
+
+  !> Computes x of an island.
+  subroutine solve_island(these, island, number, factor, x, regular)
+    type(coupled_gaps), intent(in) :: these
+    integer(i4), intent(in) :: island(0:), number(0:)
+    type(block_lu), intent(inout) :: factor
+    real(dp), intent(inout) :: x(0:)
+    logical, intent(out) :: regular
+    real(dp) :: solution(3,0:size(island)-1)
+    integer(i4) :: a, count, i
+
     solution = these%right(:,island)
     call solve_factored(factor, solution, solution)
     regular = is_solved(these, island, number, solution)
     if (.not. regular) return
-    do i = 0, n - 1
+    do i = 0, size(island) - 1
       a = island(i)
       count = these%first(a+1) - these%first(a)
       x(these%first(a):these%first(a+1)-1) = solution(1:count,i)

@@ -6,7 +6,7 @@
 module gap_motion
   use kinds, only: dp, i4, i8
   use body_state, only: constrained_bodies
-  use gap_factors, only: forces_of_gaps, sides
+  use gap_factors, only: factor_gaps, solve_gaps, factored_gaps, sides
   use matrix3, only: cholesky
   use row_family_base, only: identity
   use row_operator, only: operator_of
@@ -14,7 +14,7 @@ module gap_motion
   use velocity_operator, only: obstacle_kind
   implicit none
   private
-  public :: add_components, list_gap, motion_of_gaps
+  public :: add_components, list_gap, motion_of_gaps, factor_motion, motion_by_factors
 
 contains
 
@@ -87,12 +87,37 @@ contains
     real(dp), intent(in) :: redundant           !< added to the diagonal, relative to it
     real(dp), intent(out) :: motion(3,0:triples-1)
     logical, intent(out) :: regular
+    type(factored_gaps) :: factors
+
+    motion = 0.0_dp
+    call factor_motion(gaps, n, triples, redundant, factors, regular)
+    if (regular) call motion_by_factors(gaps, n, triples, factors, motion, regular)
+  end subroutine motion_of_gaps
+
+  !> Computes factors from which y follows for any gaps; not `regular` if there are none.
+  subroutine factor_motion(gaps, n, triples, redundant, factors, regular)
+    type(joint_gap_table), intent(in) :: gaps
+    integer(i4), intent(in) :: n, triples
+    real(dp), intent(in) :: redundant           !< added to the diagonal, relative to it
+    type(factored_gaps), intent(out) :: factors
+    logical, intent(out) :: regular
     real(dp), allocatable :: inverse(:,:,:)
-    integer(i4) :: e, i, t
 
     allocate (inverse(3,3,0:triples-1), source=spread(identity, 3, triples))
+    call factor_gaps(gaps, n, triples, inverse, redundant, factors, regular)
+  end subroutine factor_motion
+
+  !> Computes y for the present gaps; not `regular` if it does not close them.
+  subroutine motion_by_factors(gaps, n, triples, factors, motion, regular)
+    type(joint_gap_table), intent(in) :: gaps   !< `force` is written: x
+    integer(i4), intent(in) :: n, triples
+    type(factored_gaps), intent(inout) :: factors
+    real(dp), intent(out) :: motion(3,0:triples-1)
+    logical, intent(out) :: regular
+    integer(i4) :: e, i, t
+
     motion = 0.0_dp
-    call forces_of_gaps(gaps, n, triples, inverse, redundant, gaps%force(0:n-1), regular)
+    call solve_gaps(gaps, factors, gaps%force(0:n-1), regular)
     if (.not. regular) return
     do i = 0, n - 1
       do e = 1, sides
@@ -101,5 +126,5 @@ contains
         motion(:,t) = motion(:,t) + gaps%force(i)*gaps%operator(:,e,i)
       end do
     end do
-  end subroutine motion_of_gaps
+  end subroutine motion_by_factors
 end module gap_motion
