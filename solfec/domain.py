@@ -218,12 +218,13 @@ class Domain:
 
     def _finish_joints(self, elsewhere: Elsewhere) -> None:
         """Update joints after a step: first steps are done, and drift is corrected, on request and where loops were taken as closed."""
+        corrected = self.joint_correction or self.loops.drifts
         if self._impacts:
-            joint_starts.finish(self.constraints, self.bodies, self.time, self.joint_correction, elsewhere)
+            joint_starts.finish(self.constraints, self.bodies, self.time, corrected, elsewhere)
             self._impacts = False
         if self.joint_impacts and self.dynamic and elsewhere.strikes_joints(0 < self.constraints.user_count < self.constraints.n):
             joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics, elsewhere)
-        if (self.joint_correction or self.loops.drifts) and elsewhere.matters(self.constraints.user_count > 0):
+        if corrected and elsewhere.matters(self.constraints.user_count > 0):
             if self.joint_correction:
                 self.uncorrected.note(self.constraints, self.bodies)
             corrected = joint_correction.correct(

@@ -146,6 +146,25 @@ def test_redundant_joints_that_tumble_move_alike_though_some_parts_have_none(mon
     assert [course(model, size, 20)[0] == whole for size in (2, 3, 7)] == [True] * 3
 
 
+@pytest.mark.parametrize("coupled", [False, True], ids=["hinged", "coupled"])
+def test_links_beside_joints_prescribe_velocities_in_all_parts(monkeypatch, coupled):
+    """Whether joints are redundant, and whether gaps are closed for the sake of links, is that of the whole model."""
+    scene = Scene(step=1e-3)
+    half, place = (0.25, 0.2, 0.2), (0.25, 0, 0)
+    one = scene.box((0, 0, 0), half, velocity=(0.1, 0, 0), spin=(1, 2, -1.5))
+    other = scene.box((0.5, 0, 0), half, velocity=(0.1, 0.75, 1.0), spin=(1, 2, -1.5))
+    scene.box((0.5, 0.1, 3))
+    if coupled:
+        PUT_RIGID_LINK(one, other, place, place)
+    else:
+        HINGE(one, other, place, Z)
+    PUT_RIGID_LINK(one, other, place, (0.6, 0.1, 0.1))
+    PUT_RIGID_LINK(one, other, (-0.1, 0.1, 0.1), place)
+    whole, _ = course(scene.model, 1, 20)
+    scatter(monkeypatch)
+    assert [course(scene.model, size, 20)[0] == whole for size in (2, 3, 7)] == [True] * 3
+
+
 def test_motors_along_axes_of_soft_arms_that_turn_have_the_bits_of_the_whole(monkeypatch):
     """The law takes the angular velocity of the element that carries the axis, of which a process may have a copy."""
     scene = deformable.Soft(step=1e-3)
