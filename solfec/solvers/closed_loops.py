@@ -26,6 +26,7 @@ from ..kinds import BodyKind, LoopedLink
 from ..tables import opened, ranges, unique
 
 FITTING = 1e-12  # misfit of redundant joints that is round-off
+CLOSED_MISFIT = 1e-8  # the same, where loops have been closed
 CLOSED = 1e-9  # gaps over the geometric epsilon that are round-off of coordinates
 MOST_MOVES = 3  # each leaves the square of a gap
 MISFITS = 1e-6  # squares of misfits that are looked for
@@ -48,23 +49,48 @@ class ClosedLoops:
         self.moved = False  # whether H of this step is that of the places where they meet
         self.drifts = False  # whether it leaves gaps that no later step closes
         self.rows = self._bodies = np.zeros(0, np.int32)  # of joints in loops, of their bodies
-        self._links = self._couplings = self.rows  # of links and coupled points among these joints
+        self._all = self._links = self._couplings = self._alone = self.rows  # links and coupled points among these joints, and others
 
     @contextmanager
     def closed(self, model, elsewhere: Elsewhere = NOWHERE) -> Iterator[None]:
         """Show bodies and the user's rows, within a step, where loops are closed; afterwards, where they were."""
-        bodies, constraints = model.bodies, model.constraints
         self.redundant = self.moved = self.drifts = False
         if not (model.dynamic and self._find(model, elsewhere)):
             yield
             return
-        fits = self._fit(model, elsewhere)
-        constraints.damped[self._couplings] = 1
-        constraints.damped[self._links] = LoopedLink.VELOCITY if self.redundant else LoopedLink.BESIDE_JOINTS
-        self.drifts = not fits or (self.redundant and elsewhere.has_linked_loops(self._links.size > 0))
+        fits = self._choose(model, elsewhere)
         if fits:
             yield
             return
+        self.moved = True
+        with self._placed(model, elsewhere):
+            yield
+
+    def _choose(self, model, elsewhere: Elsewhere) -> bool:
+        """Find whether redundant joints fit together where bodies are, and whether links among them prescribe velocities.
+
+        A link that passes a place where it holds nothing, such as that of a parallelogram whose bars lie in line, is redundant for a step or two.  Closed
+        loops do not fit there, and it keeps its length.
+        """
+        constraints, linked = model.constraints, elsewhere.has_linked_loops(self._links.size > 0)
+        self.rows = self._all
+        fits = self._fit(model, elsewhere)
+        by_velocity = linked and self.redundant
+        if by_velocity and not fits:
+            with self._placed(model, elsewhere):
+                by_velocity = self._misfit(*self._listed(model, elsewhere)[:3]) <= CLOSED_MISFIT and self.redundant
+            if not by_velocity:
+                self.rows = self._alone
+                fits = self._fit(model, elsewhere)
+        constraints.damped[self._couplings] = 1
+        constraints.damped[self._links] = LoopedLink.VELOCITY if by_velocity else LoopedLink.BESIDE_JOINTS
+        self.drifts = by_velocity or not fits
+        return fits
+
+    @contextmanager
+    def _placed(self, model, elsewhere: Elsewhere) -> Iterator[None]:
+        """Show bodies and the user's rows where loops are closed; afterwards, where they were."""
+        bodies, constraints = model.bodies, model.constraints
         places = ranges(bodies.conf_ptr[self._bodies], np.full(self._bodies.size, 4))
         conf, users = bodies.configurations.conf[:, places], constraints.user_count
         constraints.kept.reserve(users)
@@ -72,7 +98,6 @@ class ClosedLoops:
         others = {name: getattr(constraints, name)[..., :users].copy() for name in OTHER_THAN_PLACES}
         links = np.flatnonzero(IS_LINK[constraints.kind[:users]])
         ends = {name: getattr(constraints, name)[:, links] for name in LINK_ENDS}
-        self.moved = True
         try:
             self._close(model, elsewhere)
             for name, column in others.items():
@@ -93,18 +118,18 @@ class ClosedLoops:
         looped = elsewhere.looped(constraints)
         examined = users, int(constraints.id[users - 1]) if users else 0, bodies.edits, model.joint_impacts
         if looped is None and examined == self._examined:
-            return self.rows.size > 0
+            return self._all.size > 0
         self._examined = examined
         if looped is None:
             looped = np.isin(constraints.id[:users], joints_in_loops(model))
-        self.rows = np.flatnonzero(looped).astype(np.int32)
-        links = IS_LINK[constraints.kind[self.rows]]
-        self._links = self.rows[links]
-        self._couplings = self.rows[~links & (constraints.joint[self.rows] == 0) & (constraints.slave[self.rows] >= 0)]
-        sides = unique(np.append(constraints.master[self.rows], constraints.slave[self.rows]))
+        rows = self.rows = self._all = np.flatnonzero(looped).astype(np.int32)
+        links = IS_LINK[constraints.kind[rows]]
+        coupled = ~links & (constraints.joint[rows] == 0) & (constraints.slave[rows] >= 0)
+        self._links, self._couplings, self._alone = rows[links], rows[coupled], rows[~links & ~coupled]
+        sides = unique(np.append(constraints.master[rows], constraints.slave[rows]))
         sides = sides[sides >= 0]
         self._bodies = sides[bodies.kind[sides] != BodyKind.OBSTACLE].astype(np.int32)
-        return elsewhere.has_loops(self.rows.size > 0)
+        return elsewhere.has_loops(rows.size > 0)
 
     def _listed(self, model, elsewhere: Elsewhere) -> tuple:
         """List the gaps of joints in loops of the whole model (`Elsewhere.all_scaled`)."""
@@ -121,10 +146,14 @@ class ClosedLoops:
         gaps, count, triples, _ = self._listed(model, elsewhere)
         if not _open(gaps, count, model.epsilon):
             return True
+        return self._misfit(gaps, count, triples) <= FITTING
+
+    def _misfit(self, gaps, count: int, triples: int) -> float:
+        """Return how far reactions of redundant joints are from balancing one another."""
         redundant, misfit, status = _measure_misfit(gaps.handle, count, triples, MISFITS)
         opened(status)
         self.redundant = redundant == 1
-        return misfit <= FITTING
+        return misfit
 
     def _close(self, model, elsewhere: Elsewhere) -> None:
         """Move bodies to where joints in loops meet, and the user's rows with them."""
