@@ -299,8 +299,8 @@ MUTANTS = [
     ),
     *_of(
         "solfec/solvers/closed_loops.py", (SHARES,),
-        ("loops: joints drift", "        self.moved = True\n", "        self.moved = False\n"),
-        ("loops: joints fit together", "        return misfit <= FITTING\n", "        return True\n"),
+        ("loops: joints drift", "self.drifts = by_velocity or not fits", "self.drifts = by_velocity"),
+        ("loops: joints fit together", "return self._misfit(gaps, count, triples) <= FITTING", "return self._misfit(gaps, count, triples) < np.inf"),
     ),
     *_of(
         "fortran/bodies/rigid.f90", (SHARES, SCENES),

@@ -46,15 +46,14 @@ class ClosedLoops:
     def __init__(self):
         self._examined: tuple | None = None
         self.redundant = False  # whether some of them are redundant in this step, as far as they have opened
-        self.moved = False  # whether H of this step is that of the places where they meet
-        self.drifts = False  # whether it leaves gaps that no later step closes
+        self.drifts = False  # whether H of this step is that of the places where they meet, or links prescribe velocities: no later step closes gaps
         self.rows = self._bodies = np.zeros(0, np.int32)  # of joints in loops, of their bodies
         self._all = self._links = self._couplings = self._alone = self.rows  # links and coupled points among these joints, and others
 
     @contextmanager
     def closed(self, model, elsewhere: Elsewhere = NOWHERE) -> Iterator[None]:
         """Show bodies and the user's rows, within a step, where loops are closed; afterwards, where they were."""
-        self.redundant = self.moved = self.drifts = False
+        self.redundant = self.drifts = False
         if not (model.dynamic and self._find(model, elsewhere)):
             yield
             return
@@ -62,7 +61,6 @@ class ClosedLoops:
         if fits:
             yield
             return
-        self.moved = True
         with self._placed(model, elsewhere):
             yield
 
