@@ -4,7 +4,7 @@
     python tools/long_cases.py times.xml [seconds [together]]
 
 Cases that took longer than `seconds` (default 1.2) are listed, and so are the longest ones of a test function whose
-cases took longer than `together` (default 1.2): at least one stays.  Those that `KEPT` names are not listed: the default
+cases took longer than `together` (default 5): at least one stays.  Those that `KEPT` names are not listed: the default
 tests keep one of each promise (equal bits after a restart, after a kill, on several processes), whatever it takes.
 Cases that the list had and the report lacks stay, so a report of the default tests makes the list longer only.
 """
@@ -51,5 +51,5 @@ def cases(report: Path, limit: float, together: float, listed: set[str]) -> list
 
 if __name__ == "__main__":
     listed = {line for line in LIST.read_text().splitlines() if not line.startswith("#")}
-    limit, together = (float(word) for word in (sys.argv[2:] + ["1.2", "1.2"][len(sys.argv) - 2 :]))
+    limit, together = (float(word) for word in (sys.argv[2:] + ["1.2", "5"][len(sys.argv) - 2 :]))
     LIST.write_text(HEADING + "\n".join(cases(Path(sys.argv[1]), limit, together, listed)) + "\n")
