@@ -102,7 +102,7 @@ class HeldBodies:
         members = self._where(self.joint | self.link | supported | (self.coupling & couplings))
         looped = members._looped()
         beside = members._near(looped & ~members.link, looped) & members._near(looped & members.link, looped)
-        return np.union1d(alone, members.constraint[looped & beside])
+        return unique(np.append(alone, members.constraint[looped & beside]))
 
     def has_links(self, constraints: np.ndarray) -> bool:
         """Whether some constraints, given by identifiers, are links."""
