@@ -3,8 +3,8 @@
     python -m pytest -m "slow or not slow" --junitxml=times.xml
     python tools/long_cases.py times.xml [seconds [together]]
 
-Cases that took longer than `seconds` (default 1.2) are listed, and so are the longest ones of a test function whose
-cases took longer than `together` (default 5): at least one stays.  Those that `KEPT` names are not listed: the default
+Cases that took longer than `seconds` (default 1) are listed, and so are the longest ones of a test function whose
+cases took longer than `together` (default 3): at least one stays.  Those that `KEPT` names are not listed: the default
 tests keep one of each promise (equal bits after a restart, after a kill, on several processes), whatever it takes.
 Cases that the list had and the report lacks stay, so a report of the default tests makes the list longer only.
 """
@@ -29,6 +29,8 @@ KEPT = (
     "test_contacts_have_the_same_bits_for_any_number_of_threads", "test_no_sequence_of_changes_leaves_anything_behind",
     "test_a_step_executes_as_many_lines", "test_random_commands_do_no_harm", "test_auto_peels_as_newton_does", "test_read_mode_shows_the_bits",
     "test_random_splits_keep_mass", "test_the_model_of_the_readme", "test_the_command_prints_plans", "test_input_in_the_documents", "test_with_little_friction_all_solvers",
+    "tests/test_prose.py", "tests/test_architecture.py", "tests/test_arguments.py", "tests/test_void_handles.py", "tests/test_command_table.py",  # rules for each file or command
+    "test_scene_agrees_with_theory", "test_laws_hold_in_every_step",  # the laws, for every solver
     "test_without_friction_all_solvers", "test_any_contact_problem_ends", "test_file_gives_elements_faces_and_groups[a.vtk]",
 )  # fmt: skip
 
@@ -51,5 +53,5 @@ def cases(report: Path, limit: float, together: float, listed: set[str]) -> list
 
 if __name__ == "__main__":
     listed = {line for line in LIST.read_text().splitlines() if not line.startswith("#")}
-    limit, together = (float(word) for word in (sys.argv[2:] + ["1.2", "5"][len(sys.argv) - 2 :]))
+    limit, together = (float(word) for word in (sys.argv[2:] + ["1", "3"][len(sys.argv) - 2 :]))
     LIST.write_text(HEADING + "\n".join(cases(Path(sys.argv[1]), limit, together, listed)) + "\n")
