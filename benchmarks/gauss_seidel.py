@@ -104,7 +104,7 @@ class Case:
         solver = GaussSeidelSolver(1e-300, sweeps)
         solver._errors = solver._merits = np.zeros(sweeps)
         start = self.clock()
-        solver.sweep(self.local, 0, False)
+        solver.sweep(self.local)
         return self.clock() - start
 
     def note(self, name, seconds: float) -> None:

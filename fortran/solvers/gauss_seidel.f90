@@ -24,7 +24,7 @@ module gauss_seidel
     logical :: beside               !< rows of colours are visited in lanes (rows_in_lanes)
     real(dp), allocatable :: figures(:,:)   !< of rows of colours that are visited one by one there
     logical :: stored               !< W is stored in blocks, not applied through body velocities
-    integer(i4) :: n, first_row     !< rows in use; those before first_row keep their reactions
+    integer(i4) :: n                !< rows in use
     integer(i4) :: triples          !< velocity triples in use
     integer(i4) :: colours, chunks  !< colours, and chunks of rows of all colours; 0: rows are swept one after another
     real(dp) :: unit                !< of force, in which the merit adds reactions to velocities
@@ -45,26 +45,23 @@ contains
   !>   local          LocalDynamics.handles
   !>   lane_handles   of the rows of colours, if they are visited in lanes (RowsInLanes.handles); else 0
   !>   settings       handle of SweepSettings
-  !>   n, first_row   rows in use; rows before first_row keep their reactions
+  !>   n              rows in use
   !>   stored         1: W in block-CSR, 0: velocity form
   !>   triples        velocity triples in use
-  !>   colours        number of colours of contacts, 0 for none; colour_ptr (0:ncolourptr-1): their chunks of rows (row_colours).
-  !>                  Ignored unless first_row is 0.
+  !>   colours        number of colours of contacts, 0 for none; colour_ptr (0:ncolourptr-1): their chunks of rows (row_colours)
   !>   half_step      h/2 (dynamics) or h (quasi-statics); step: h [time]
-  !>   check_cohesion 1: mark contacts that lost cohesion
   !>   fallbacks      number of block solutions by a fall-back
   !>   iterations, error   sweeps made, last relative change
-  !>   g, total       merit and residual at the end (merit); 0 if only some of the rows are swept
+  !>   g, total       merit and residual at the end (merit)
   !>   failed         row that was not solved in the last sweep, or -1
   !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 a singular block or numbers not finite;
   !>                  `table_unknown`
-  subroutine iterate(local, lane_handles, settings, n, first_row, stored, triples, colours, ncolourptr, colour_ptr, half_step, &
-                     step, check_cohesion, fallbacks, iterations, error, g, total, failed, status)
+  subroutine iterate(local, lane_handles, settings, n, stored, triples, colours, ncolourptr, colour_ptr, half_step, step, &
+                     fallbacks, iterations, error, g, total, failed, status)
     integer(i8), intent(in) :: local(6), lane_handles(4), settings
-    integer(i4), intent(in) :: n, first_row, stored, triples, colours, ncolourptr
+    integer(i4), intent(in) :: n, stored, triples, colours, ncolourptr
     integer(i4), intent(in) :: colour_ptr(0:ncolourptr-1)
     real(dp), intent(in) :: half_step, step
-    integer(i4), intent(in) :: check_cohesion
     integer(i4), intent(out) :: fallbacks, iterations
     real(dp), intent(out) :: error, g, total
     integer(i4), intent(out) :: failed, status
@@ -89,7 +86,7 @@ contains
     if (run%beside) allocate (run%figures(5,0:n-1))
     run%unit = asked%unit
     run%options = row_options(half_step, step, asked%solver, asked%tolerance, asked%bound)
-    call take_arguments(run, n, first_row, stored, triples, colours, colour_ptr, asked%meritval)
+    call take_arguments(run, n, stored, triples, colours, colour_ptr, asked%meritval)
     allocate (part(0:run%chunks))
     counts = 0
     converged = .false.
@@ -116,12 +113,11 @@ contains
       if (run%side%chunks%packed /= 0) call unpack_slots(run%loc%rows, run%side)
     end if
     call find_velocities(run)
-    if (check_cohesion /= 0) call end_cohesion(n, run%loc%rows%kind, run%loc%rows%law, run%loc%rows%patch, &
-                                               run%loc%rows%diagonal, run%loc%rows%R, run%loc%rows%U, run%loc%rows%lost)
-    if (first_row == 0) call evaluate_rows(run, g, total)
+    call end_cohesion(n, run%loc%rows%kind, run%loc%rows%law, run%loc%rows%patch, run%loc%rows%diagonal, run%loc%rows%R, &
+                      run%loc%rows%U, run%loc%rows%lost)
+    call evaluate_rows(run, g, total)
     ! if all errors are within round-off, reactions may keep changing
-    if (first_row == 0 .and. failed < 0 .and. abs(total) <= 0.0_dp) converged = converged .or. asked%meritval >= 1.0_dp .or. &
-      g <= asked%meritval
+    if (failed < 0 .and. abs(total) <= 0.0_dp) converged = converged .or. asked%meritval >= 1.0_dp .or. g <= asked%meritval
     fallbacks = counts(1)
     status = merge(0, 1, converged)
     if (any(found%counts(2:3) > 0)) status = 2
@@ -129,23 +125,21 @@ contains
   end subroutine iterate
 
   !> Stores the arguments of `iterate`, and computes momenta of the initial reactions.
-  subroutine take_arguments(run, n, first_row, stored, triples, colours, colour_ptr, meritval)
+  subroutine take_arguments(run, n, stored, triples, colours, colour_ptr, meritval)
     type(sweeps), intent(inout) :: run
-    integer(i4), intent(in) :: n, first_row, stored, triples, colours, colour_ptr(0:*)
+    integer(i4), intent(in) :: n, stored, triples, colours, colour_ptr(0:*)
     real(dp), intent(in) :: meritval
 
     run%n = n
-    run%first_row = first_row
     run%stored = stored /= 0
     run%triples = triples
     run%colours = colours
-    run%chunks = 0
-    if (first_row == 0) run%chunks = colour_ptr(colours)
-    run%coloured_rows = first_row
+    run%chunks = colour_ptr(colours)
+    run%coloured_rows = 0
     if (run%chunks > 0) run%coloured_rows = run%loc%rows%chunk_ptr(run%chunks)
     run%heard = any(run%loc%rows%contact(run%coloured_rows:n-1) >= 0)
     ! if there is no velocity to stop, reactions of the last step are no good start
-    if (meritval < 1.0_dp .and. first_row == 0) then
+    if (meritval < 1.0_dp) then
       if (.not. any(run%loc%rows%B(:,0:n-1) /= 0.0_dp)) run%loc%rows%R(:,0:n-1) = 0.0_dp
     end if
     if (.not. run%stored) call gather(run)
@@ -162,7 +156,7 @@ contains
     integer(i4) :: k
 
     if (run%chunks == 0) then
-      call sweep_range(run, run%first_row, run%n - 1, backwards, found)
+      call sweep_range(run, 0, run%n - 1, backwards, found)
       return
     end if
     if (backwards) call sweep_range(run, run%coloured_rows, run%n - 1, backwards, part(run%chunks))

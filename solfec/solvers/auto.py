@@ -188,7 +188,7 @@ class AutoSolver(SolvedIslands, ConstraintSolver):
         """
         rows, n, found = local.rows, local.n, [values[:, : local.n].copy() for values in (local.rows.R, local.rows.U)]
         rows.R[:, :n] = start
-        swept = self._sweeps.sweep(local, 0, True)
+        swept = self._sweeps.sweep(local)
         size = np.abs(found[0]).max()
         if not (swept.residual <= NO_BETTER * report.residual and np.abs(rows.R[:, :n]).max() < size):
             rows.R[:, :n], rows.U[:, :n] = found

@@ -216,21 +216,18 @@ class GaussSeidelSolver(ConstraintSolver):
 
     def solve_alone(self, local: LocalDynamics) -> SolverReport:
         """Solve without recording the outcome (`take`); derived classes with other options replace this method."""
-        return self.sweep(local, 0, True)
+        return self.sweep(local)
 
-    def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
-        """Sweep the rows from `first_row` on, with the reactions of the others fixed; apply no failure policy.
-
-        Merit and residual are those of all rows, and 0 unless all are swept.
-        """
+    def sweep(self, local: LocalDynamics) -> SolverReport:
+        """Sweep all rows; apply no failure policy."""
         self.make_room()
         if local.held is not NO_ROWS:
-            return self._sweep_with_functions(local, first_row, check_cohesion)
-        return self._iterate(local, first_row, check_cohesion, self.maxiter, int(self.reverse))
+            return self._sweep_with_functions(local)
+        return self._iterate(local, self.maxiter, int(self.reverse))
 
     def conclude(self, local: LocalDynamics) -> SolverReport:
         """Compute velocities, the end of cohesion, merit and residual from the reactions of another solver in `local.rows`."""
-        report = self._iterate(local, 0, True, 0, 0)  # no sweep
+        report = self._iterate(local, 0, 0)  # no sweep
         if local.held is not NO_ROWS and local.others is NO_OTHERS:  # others, of which some hold no rows, measure all together
             report.merit, report.residual = merit.evaluate(local)
         return report
@@ -253,14 +250,14 @@ class GaussSeidelSolver(ConstraintSolver):
         self._errors, self._merits = settings.errors, settings.merits
         return settings
 
-    def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
+    def _iterate(self, local: LocalDynamics, maxiter: int, reverse: int) -> SolverReport:
         """Call the kernel once; with `reverse` 2 all sweeps run backwards."""
         settings = self.sweep_settings(maxiter, reverse)
-        beside = local.colours and not (local.stored or first_row) and maxiter > 1  # a single sweep takes less time than arranging its rows
+        beside = local.colours and not local.stored and maxiter > 1  # a single sweep takes less time than arranging its rows
         lanes = self._in_lanes(local) if beside else NO_LANES
         fallbacks, iterations, error, g, residual, failed, status = _sweep_rows(
-            local.handles, lanes, settings.handle, local.n, first_row, local.stored, local.bodies.triples.n, local.colours, local.colour_ptr,
-            local.half_step, local.step, check_cohesion,
+            local.handles, lanes, settings.handle, local.n, local.stored, local.bodies.triples.n, local.colours, local.colour_ptr,
+            local.half_step, local.step,
         )  # fmt: skip
         if status == TABLE_UNKNOWN:
             opened(status)
@@ -273,17 +270,17 @@ class GaussSeidelSolver(ConstraintSolver):
         local.arranged.arrange(local, row, local.rows.group_ptr[: local.contacts + 1], parts, row, self.diagonal_solver, self.meritval >= 1.0)
         return local.arranged.handles
 
-    def _sweep_with_functions(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
+    def _sweep_with_functions(self, local: LocalDynamics) -> SolverReport:
         """Alternate sweeps of the kernel with visits to the springs of Python functions."""
         springs = SpringFunctions(local)
         errors, merits = np.zeros(self.maxiter), np.zeros(self.maxiter)
         report, fallbacks = None, 0
         for k in range(self.maxiter):
-            report = self._iterate(local, first_row, check_cohesion, 1, 2 if self.reverse and k % 2 else 0)
+            report = self._iterate(local, 1, 2 if self.reverse and k % 2 else 0)
             fallbacks += report.fallbacks
             change = springs.visit()
-            counted = local.rows.driving[first_row : local.n] == 0
-            size = float((local.rows.R[:, first_row : local.n][:, counted] ** 2).sum())
+            counted = local.rows.driving[: local.n] == 0
+            size = float((local.rows.R[:, : local.n][:, counted] ** 2).sum())
             report.error = math.sqrt(report.error**2 + change / (size or 1.0))
             errors[k], merits[k] = report.error, report.merit if self.meritval < 1.0 else 0.0
             converged = report.error <= self.epsilon and report.status == "OK"

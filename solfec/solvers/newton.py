@@ -268,7 +268,7 @@ class NewtonSolver(ConstraintSolver):
 
     def _fall_back(self, local: LocalDynamics, failed: SolverReport) -> SolverReport:
         """Solve by Gauss-Seidel from the reactions at the start of the step (docs/language-objects.md, NEWTON_SOLVER)."""
-        report = self.sweeps(self._unit).sweep(local, 0, True)
+        report = self.sweeps(self._unit).sweep(local)
         self.fallback = report.iterations
         report.iterations = failed.iterations
         report.solver = "NEWTON"
