@@ -1,6 +1,7 @@
 """docs/commands.md lists for every command a test that calls it; `python tests/test_command_table.py` writes it anew."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ Every command, and the tests that call it most. A command of the manual without 
 """
 
 
+@cache  # of a thousand files
 def calls() -> dict[str, list[str]]:
     """Test files that call each command, those with the most calls first."""
     counted: dict[str, dict[str, int]] = {name: {} for name in COMMANDS}
