@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import cache
 
 from . import comprehensions, grammar, modules
 from .grammar import first_leaf, is_leaf, nodes, symbols, value
@@ -230,21 +231,29 @@ def convert_file(path: str) -> tuple[str, list[str]]:
 
 
 def _stock(text: str, path: str, print_function: bool) -> str:
+    tool = _tool(print_function)
+    tool.path = path
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return str(tool.refactor_string(text, path))
+
+
+@cache  # it takes longer to make than an input to convert
+def _tool(print_function: bool):
     from fissix.refactor import RefactoringTool
 
     class Tool(RefactoringTool):
+        path = ""
+
         def log_error(self, message, *arguments, **named):
-            raise SyntaxError(f"cannot be converted: {message % arguments if arguments else message}", (path, 1, 1, ""))
+            raise SyntaxError(f"cannot be converted: {message % arguments if arguments else message}", (self.path, 1, 1, ""))
 
         def log_message(self, message, *arguments):
             pass
 
         log_debug = log_message
 
-    tool = Tool([f"fissix.fixes.fix_{name}" for name in _FIXERS], {"print_function": print_function})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return str(tool.refactor_string(text, path))
+    return Tool([f"fissix.fixes.fix_{name}" for name in _FIXERS], {"print_function": print_function})
 
 
 def _with_imports(text: str, helpers: list[str]) -> str:
