@@ -56,7 +56,10 @@ def imports_of(module: str) -> set[str]:
     return {name for name in found if name.split(".")[0] == "solfec"}
 
 
-IMPORTS = {module: imports_of(module) for module in MODULES}
+@cache
+def imports() -> dict[str, set[str]]:
+    """What each module of the package imports from it."""
+    return {module: imports_of(module) for module in MODULES}
 
 
 def floors() -> list[set[str]]:
@@ -85,11 +88,11 @@ def test_every_module_has_a_floor():
 
 
 def test_imports_never_point_to_a_floor_above():
-    assert not {(module, other) for module, others in IMPORTS.items() for other in others if floor_of(other) < floor_of(module)}
+    assert not {(module, other) for module, others in imports().items() for other in others if floor_of(other) < floor_of(module)}
 
 
 def test_no_modules_import_one_another_in_a_circle():
-    left = {module: set(others) & MODULES.keys() for module, others in IMPORTS.items()}
+    left = {module: set(others) & MODULES.keys() for module, others in imports().items()}
     while free := {module for module, others in left.items() if not others}:  # imports nothing that is left
         left = {module: others - free for module, others in left.items() if module not in free}
     assert not left
@@ -100,7 +103,7 @@ def test_no_packages_of_one_floor_depend_on_one_another_in_a_circle():
         return {module.split(".")[1] for module in modules if "." in module}
 
     left = {room: set() for room in rooms(MODULES)}
-    for module, others in IMPORTS.items():
+    for module, others in imports().items():
         for room in rooms([module]):
             left[room] |= rooms(others) & left.keys() - {room}
     while free := {room for room, others in left.items() if not others}:
