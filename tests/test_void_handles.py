@@ -24,7 +24,7 @@ def takes_handles(kernel) -> bool:
 def kernels() -> list[tuple[str, str]]:
     """Return the kernels that take handles, by module and name."""
     parts = [SOURCES / part for part in ("bodies", "constraints", "solvers")]
-    sources = [*(path for part in parts for path in part.glob("*.f90")), SOURCES / "contact" / "shape_rows.f90"]
+    sources = [*(path for part in parts for path in part.glob("*.f90")), *(SOURCES / "contact" / f"{name}.f90" for name in ("shape_rows", "primitive_sizes"))]
     modules = sorted(path.stem for path in sources if hasattr(_kernels, path.stem))
     return [(stem, name) for stem in modules for name in dir(getattr(_kernels, stem)) if takes_handles(getattr(getattr(_kernels, stem), name))]
 

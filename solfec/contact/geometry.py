@@ -172,7 +172,7 @@ class Geometry:
 
     def _join_handles(self) -> None:
         """Keep the handles of the tables that a polyhedron has rows in side by side."""
-        self._handles = handles_of(self, OPENED_TOGETHER["geometry_tables"])
+        self.handles = handles_of(self, OPENED_TOGETHER["geometry_tables"])
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -211,7 +211,7 @@ class Geometry:
         self.faces.extend(shape.face_surface.size)
         self.primitives.extend(1)
         opened(_write_polyhedron(
-            self._handles, body_row, self.adjacency.n, shape.kind.item(), shape.volume_id.item(), shape.outer_count.item(), deforming,
+            self.handles, body_row, self.adjacency.n, shape.kind.item(), shape.volume_id.item(), shape.outer_count.item(), deforming,
             shape.vertices, shape.vertex_list, shape.corners, shape.local, shape.face_corner_ptr, shape.face_corner_count, shape.face_surface,
         ))  # fmt: skip
 
@@ -221,7 +221,7 @@ class Geometry:
         self.vertex_lists.extend(1)
         self.primitives.extend(1)
         opened(_write_ball(
-            self._handles, body_row, self.adjacency.n, shape.kind.item(), shape.volume_id.item(), shape.surface.item(),
+            self.handles, body_row, self.adjacency.n, shape.kind.item(), shape.volume_id.item(), shape.surface.item(),
             shape.vertices, shape.radius.item(), shape.radii, shape.orientation,
         ))  # fmt: skip
 

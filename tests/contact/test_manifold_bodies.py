@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 from test_manifold import SOLVERS, box, every_solver, fastest, scene
 
 import solfec as s
@@ -38,7 +39,7 @@ def test_a_pebble_far_away_changes_nothing_for_large_bodies():
 
 
 def test_margins_are_the_same_in_all_axes():
-    """A hundredth of the longest side of a box, however it stands; of its bounding box it was up to 1.7 times as much, or as little as 0.6 of it."""
+    """A hundredth of the largest width across a face, however it stands; of the bounding box it was up to 1.7 times as much, or as little as 0.6 of it."""
     random = np.random.default_rng(3)
     axes = np.linalg.qr(random.normal(size=(3, 3)))[0]
     signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
@@ -53,8 +54,19 @@ def test_margins_are_the_same_in_all_axes():
     np.testing.assert_allclose(sizes[:, 2], 1e-3 * sizes[:, 0], rtol=1e-12)
     np.testing.assert_allclose(sizes[:3, 0], (1, 3, 5), rtol=1e-14)
     for shape, size in zip(shapes, sizes[:, 0]):
-        diameter = max(np.linalg.norm(one - two) for one in shape for two in shape)
-        assert diameter / np.sqrt(3) - 1e-9 < size < 1.16 * diameter
+        assert size == pytest.approx(np.ptp(shape @ ConvexHull(shape).equations[:, :3].T, axis=0).max(), rel=1e-12)
+
+
+def test_a_margin_does_not_depend_on_where_a_warped_face_begins():
+    model, bulk = scene()
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1.3), (0, 1, 1)]
+    for first in range(4):
+        order = [(first + k) % 4 for k in range(4)]
+        nodes = [x for k in [*order, *(4 + k for k in order)] for x in corners[k]]
+        s.BODY(model, "FINITE_ELEMENT", s.MESH(nodes, [8, *range(8), 1], 1), bulk)
+    sizes = sizes_of(model._simulation.domain.geometry)
+    np.testing.assert_allclose(sizes, sizes[0], rtol=1e-14)
+    assert 1.0 < sizes[0] < 1.6
 
 
 def test_a_pebble_rests_on_a_slab_of_a_hundred_metres():
