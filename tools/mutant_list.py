@@ -29,7 +29,7 @@ def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> 
 MUTANTS = [
     *_of(
         "fortran/constraints/gap_factors.f90", (SHARES,),
-        ("motions of redundant joints are not checked", "is_solved = most <= misfit*size_of_right", "is_solved = most <= huge(most)"),
+        ("motions of redundant joints are not checked", "regular = now <= misfit*size_of_right", "regular = now <= huge(now)"),
     ),
     *_of(
         "fortran/rows/link_rows.f90", ("test_links_beside_joints.py",),

@@ -306,19 +306,30 @@ contains
     call factorise(ptr, col, these%diagonal(:,:,island), block, factor, regular)
   end subroutine factor_island
 
-  !> Computes x of an island.
+  !> Computes x of an island, again from what is left of the right-hand side until it fulfils its equations: pivots in which one motion
+  !> outweighs others by many digits, as the rigid one of a deformable body does, keep few digits of these where they lie oblique to the axes.
   subroutine solve_island(these, island, number, factor, x, regular)
     type(coupled_gaps), intent(in) :: these
     integer(i4), intent(in) :: island(0:), number(0:)
     type(block_lu), intent(inout) :: factor
     real(dp), intent(inout) :: x(0:)
     logical, intent(out) :: regular
-    real(dp) :: solution(3,0:size(island)-1)
+    real(dp) :: solution(3,0:size(island)-1), left(3,0:size(island)-1), more(3,0:size(island)-1), before, now, size_of_right
     integer(i4) :: a, count, i
 
-    solution = these%right(:,island)
-    call solve_factored(factor, solution, solution)
-    regular = is_solved(these, island, number, solution)
+    solution = 0.0_dp
+    left = these%right(:,island)
+    size_of_right = largest(left)
+    now = huge(now)
+    do
+      before = now
+      call solve_factored(factor, left, more)
+      solution = solution + more
+      call find_left(these, island, number, solution, left)
+      now = largest(left)
+      regular = now <= misfit*size_of_right
+      if (regular .or. .not. now < 0.5_dp*before) exit
+    end do
     if (.not. regular) return
     do i = 0, size(island) - 1
       a = island(i)
@@ -327,26 +338,31 @@ contains
     end do
   end subroutine solve_island
 
-  !> Whether x fulfils the equations of an island.  Pivots that are little but what redundant rows have on the diagonal lose their digits, and
-  !> what is found may be anything.
-  pure logical function is_solved(these, island, number, x)
+  pure real(dp) function largest(vectors)
+    real(dp), intent(in) :: vectors(:,:)
+    integer :: i
+
+    largest = 0.0_dp
+    do i = 1, size(vectors, 2)
+      largest = max(largest, norm2(vectors(:,i)))
+    end do
+  end function largest
+
+  !> What x leaves of the right-hand side of an island.  Pivots that are little but what redundant rows have on the diagonal lose their digits,
+  !> and what is found may be anything.
+  pure subroutine find_left(these, island, number, x, left)
     type(coupled_gaps), intent(in) :: these
     integer(i4), intent(in) :: island(0:), number(0:)
     real(dp), intent(in) :: x(3,0:size(island)-1)
-    real(dp) :: left(3), most, size_of_right
+    real(dp), intent(out) :: left(3,0:size(island)-1)
     integer(i4) :: a, i, k
 
-    most = 0.0_dp
-    size_of_right = 0.0_dp
     do i = 0, size(island) - 1
       a = island(i)
-      left = these%right(:,a) - matmul(these%diagonal(:,:,a), x(:,i))
+      left(:,i) = these%right(:,a) - matmul(these%diagonal(:,:,a), x(:,i))
       do k = these%ptr(a), these%ptr(a+1) - 1
-        left = left - matmul(these%block(:,:,k), x(:,number(these%col(k))))
+        left(:,i) = left(:,i) - matmul(these%block(:,:,k), x(:,number(these%col(k))))
       end do
-      most = max(most, norm2(left))
-      size_of_right = max(size_of_right, norm2(these%right(:,a)))
     end do
-    is_solved = most <= misfit*size_of_right
-  end function is_solved
+  end subroutine find_left
 end module gap_factors

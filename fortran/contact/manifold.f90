@@ -10,6 +10,7 @@ module manifold
   use polyhedra, only: polyhedron, shape_tables, edge_numbers, face_beyond
   use matrix3, only: cross
   use polygon_cut, only: cut
+  use shared_area, only: touching_area, clear_area, add_polygon, representative_points
   use gjk, only: closest_points
   use time_of_impact, only: way_ahead
   implicit none
@@ -25,11 +26,13 @@ module manifold
   real(dp), parameter :: thin = 0.1_dp        !< part of the thickness of a body: a face carries points further than this from its border
   real(dp), parameter :: least_facing = 0.02_dp   !< cosine below which an element's face does not face the other body
   real(dp), parameter :: last_places = 1.0e-9_dp   !< over the size of bodies: round-off of lengths
+  real(dp), parameter :: flush = 1.0_dp - 0.5e-6_dp   !< cosine of the angle (1E-3) up to which triangles of a warped face have no edge between them
 
   !> Separations along the normals of faces, and polygons.
   type :: manifold_work
     real(dp), allocatable :: first(:), second(:)      !< per face of either body: distance of the other one from its plane
     real(dp), allocatable :: polygon(:,:), spare(:,:)
+    type(touching_area) :: shared
   end type manifold_work
 
   !> The corners that lie furthest along four directions.
@@ -327,7 +330,7 @@ contains
     logical, intent(out) :: supported
     type(far_corners) :: far, low   !< of all corners, and of those that touch
     real(dp) :: edge(3), across(3), direction(3,0:3), height(4), lowest(3), nearest
-    real(dp) :: moments(6), deepest, middle(3), inside, ground
+    real(dp) :: deepest, middle(3), inside, ground
     integer(i4) :: i, j, k, m, count, own(2), at
 
     supported = .false.
@@ -336,7 +339,7 @@ contains
     if (own(1) == 0) own(1) = foremost_face(one, corner_ptr, corner_count, corner, normal, size)
     if (own(2) == 0) own(2) = foremost_face(two, corner_ptr, corner_count, corner, -normal, size)
     if (any(own == 0)) return
-    at = corner_ptr(one%first_face + own(1) - 1)
+    at = corner_ptr(one%first_face + first_piece(one, own(1), corner_ptr, corner_count, corner) - 1)
     edge = one%point(1:3,corner(at+1)+1) - one%point(1:3,corner(at)+1)
     edge = edge - dot_product(edge, normal)*normal
     if (.not. norm2(edge) > last_places*size) edge = one%point(1:3,corner(at+2)+1) - one%point(1:3,corner(at+1)+1)
@@ -350,7 +353,7 @@ contains
     far = far_corners(-huge(far%along), 0, 0)
     low = far
     ground = huge(ground)
-    moments = 0
+    call clear_area(work%shared)
     nearest = huge(nearest)
     lowest = 0
     inside = -huge(inside)
@@ -371,14 +374,14 @@ contains
           if (deepest < ground - touching .and. ground > 0) then
             ground = max(deepest, 0.0_dp)
             low%along = -huge(low%along)
-            moments = 0   ! what lay nearest until now touches no more than the rest
+            call clear_area(work%shared)   ! what lay nearest until now touches no more than the rest
             inside = -huge(inside)
           end if
           if (deepest <= ground + touching) call keep_far(low, direction, work%polygon(:,m), deepest)
         end do
         call cut(height(1:3), max(nearest, 0.0_dp) + touching - height(4), count, work%polygon, work%spare)
         if (count == 0) cycle
-        call add_moments(count, work%polygon, edge, across, moments)
+        call add_polygon(work%shared, count, work%polygon, height, edge, across, normal)
         middle = sum(work%polygon(:,1:count), 2)/count
         if (one_face > 0) then
           inside = max(inside, within(one, i, corner_ptr, corner_count, corner, middle))
@@ -393,7 +396,7 @@ contains
     if (nearest > reach) return
 
     call prefer_touching(low, direction, last_places*size, far%place, far%gap)
-    call set_points(one, two, own, normal, touching, size, spread, edge, across, direction, moments, nearest, lowest, far%place, &
+    call set_points(own, normal, touching, size, spread, edge, across, direction, work%shared, nearest, lowest, far%place, &
       far%gap, made)
   end subroutine shared_points
 
@@ -437,33 +440,26 @@ contains
   end subroutine prefer_touching
 
   !> Sets the contact to four `place`s with gaps `level`, among them the nearest one, or to points that `spread` over the area.
-  subroutine set_points(one, two, own, normal, touching, size, spread, edge, across, direction, moments, nearest, lowest, place, &
-      level, made)
-    type(polyhedron), intent(in) :: one, two
+  subroutine set_points(own, normal, touching, size, spread, edge, across, direction, shared, nearest, lowest, place, level, made)
     integer(i4), intent(in) :: own(2)
-    real(dp), intent(in) :: normal(3), touching, size, edge(3), across(3), direction(3,0:3), moments(6), nearest, lowest(3)
+    real(dp), intent(in) :: normal(3), touching, size, edge(3), across(3), direction(3,0:3), nearest, lowest(3)
+    type(touching_area), intent(in) :: shared
     logical, intent(in) :: spread
     real(dp), intent(inout) :: place(3,0:3), level(0:3)
     type(manifold_points), intent(inout) :: made
-    real(dp) :: height(4)
+    real(dp) :: flat(2,0:3), height(0:3)
     integer(i4) :: k, m
 
     made%found = .true.
     made%normal = normal
     made%nearest = nearest
     made%face = own
-    made%area = moments(1)
+    made%area = shared%area
     made%slots = 0
-    if (spread .and. nearest <= touching .and. moments(1) > (last_places*size)*size) then
-      call spread_points(moments, edge, across, place)
-      height(1:3) = two%plane(1:3,own(2))/dot_product(two%plane(1:3,own(2)), normal) - &
-        one%plane(1:3,own(1))/dot_product(one%plane(1:3,own(1)), normal)
-      height(4) = two%plane(4,own(2))/dot_product(two%plane(1:3,own(2)), normal) - &
-        one%plane(4,own(1))/dot_product(one%plane(1:3,own(1)), normal)
+    if (spread .and. nearest <= touching .and. shared%area > (last_places*size)*size) then
+      call representative_points(shared, flat, height, level)
       do k = 0, 3
-        level(k) = height(4) - dot_product(height(1:3), place(:,k))
-        place(:,k) = place(:,k) + (one%plane(4,own(1)) - dot_product(one%plane(1:3,own(1)), place(:,k))) &
-          /dot_product(one%plane(1:3,own(1)), normal)*normal
+        place(:,k) = flat(1,k)*edge + flat(2,k)*across + height(k)*normal
       end do
     else if (nearest < minval(level) - touching) then
       k = maxloc(matmul(lowest - 0.25_dp*sum(place, 2), direction), 1) - 1
@@ -510,7 +506,8 @@ contains
     call cut(height(1:3), reach - height(4), count, polygon, spare)
   end subroutine common_polygon
 
-  !> Distance of a point from the nearest side of a face, across its plane; negative outside.
+  !> Distance of a point from the nearest side of a face, across its plane; negative outside.  Triangles of a face that is hardly warped
+  !> have no side between them.
   pure real(dp) function within(body, i, corner_ptr, corner_count, corner, point)
     type(polyhedron), intent(in) :: body
     integer(i4), intent(in) :: i, corner_ptr(0:*), corner_count(0:*), corner(0:*)
@@ -522,65 +519,53 @@ contains
     face = body%first_face + i - 1
     do k = 0, corner_count(face) - 1
       next = merge(0, k + 1, k == corner_count(face) - 1)
+      if (any([goes_on(i - 1), goes_on(i + 1)])) cycle
       side = body%point(1:3,corner(corner_ptr(face)+k)+1)
       edge = cross(body%plane(1:3,i), body%point(1:3,corner(corner_ptr(face)+next)+1) - side)
       within = min(within, dot_product(edge, point - side)/max(norm2(edge), tiny(1.0_dp)))
     end do
-  end function within
-
-  !> Adds area and first and second moments of a polygon in the coordinates along `edge` and `across`.
-  pure subroutine add_moments(count, polygon, edge, across, moments)
-    integer(i4), intent(in) :: count
-    real(dp), intent(in) :: polygon(:,:), edge(3), across(3)
-    real(dp), intent(inout) :: moments(6)  !< 1, x, y, x^2, x y, y^2
-    real(dp) :: a(2), b(2), c(2), area
-    integer(i4) :: k
-
-    a = flat(polygon(:,1))
-    do k = 2, count - 1
-      b = flat(polygon(:,k))
-      c = flat(polygon(:,k+1))
-      area = 0.5_dp*abs((b(1) - a(1))*(c(2) - a(2)) - (b(2) - a(2))*(c(1) - a(1)))
-      moments(1) = moments(1) + area
-      moments(2:3) = moments(2:3) + area*(a + b + c)/3
-      moments(4) = moments(4) + area*((a(1) + b(1) + c(1))**2 + a(1)**2 + b(1)**2 + c(1)**2)/12
-      moments(5) = moments(5) + area*((a(1) + b(1) + c(1))*(a(2) + b(2) + c(2)) + a(1)*a(2) + b(1)*b(2) + c(1)*c(2))/12
-      moments(6) = moments(6) + area*((a(2) + b(2) + c(2))**2 + a(2)**2 + b(2)**2 + c(2)**2)/12
-    end do
 
   contains
 
-    pure function flat(x) result(y)
-      real(dp), intent(in) :: x(3)
-      real(dp) :: y(2)
+    !> Whether face j goes on where this side of face i is.
+    pure logical function goes_on(j)
+      integer(i4), intent(in) :: j
 
-      y = [dot_product(edge, x), dot_product(across, x)]
-    end function flat
-  end subroutine add_moments
+      goes_on = flush_along(body, i, j, corner_ptr, corner_count, corner, corner(corner_ptr(face)+k), corner(corner_ptr(face)+next))
+    end function goes_on
+  end function within
 
-  !> Four points of equal weight that integrate every polynomial of degree two over an area of any shape exactly.
-  !> They lie about its centre at sqrt 2 radii of gyration, turned so that adjacent areas share no point.  Then a uniform
-  !> pressure passes between linear and bilinear faces.
-  pure subroutine spread_points(moments, edge, across, place)
-    real(dp), intent(in) :: moments(6), edge(3), across(3)
-    real(dp), intent(inout) :: place(3,0:3)
-    real(dp) :: x, y, xx, xy, yy, root(3), off(2), height
-    integer(i4) :: k
+  !> Whether face j of a body has the side between two vertices, too, and hardly another normal than face i: both are triangles of one
+  !> warped face, which follow one another.
+  pure logical function flush_along(body, i, j, corner_ptr, corner_count, corner, from, to)
+    type(polyhedron), intent(in) :: body
+    integer(i4), intent(in) :: i, j, corner_ptr(0:*), corner_count(0:*), corner(0:*), from, to
+    integer(i4) :: face
 
-    x = moments(2)/moments(1)
-    y = moments(3)/moments(1)
-    xx = max(moments(4)/moments(1) - x*x, 0.0_dp)
-    xy = moments(5)/moments(1) - x*y
-    yy = max(moments(6)/moments(1) - y*y, 0.0_dp)
-    ! symmetric square root of [xx xy; xy yy]
-    root(2) = sqrt(max(xx*yy - xy*xy, 0.0_dp))
-    height = sqrt(xx + yy + 2*root(2))
-    root = [xx + root(2), xy, yy + root(2)]/height
-    do k = 0, 3
-      off = sqrt(2.0_dp)*[cos(turned + k*2*atan(1.0_dp)), sin(turned + k*2*atan(1.0_dp))]
-      place(:,k) = (x + root(1)*off(1) + root(2)*off(2))*edge + (y + root(2)*off(1) + root(3)*off(2))*across
+    flush_along = .false.
+    if (j < 1 .or. j > body%faces) return
+    if (dot_product(body%plane(1:3,i), body%plane(1:3,j)) <= flush) return
+    face = body%first_face + j - 1
+    associate (these => corner(corner_ptr(face):corner_ptr(face)+corner_count(face)-1))
+      flush_along = any(these == from) .and. any(these == to)
+    end associate
+  end function flush_along
+
+  !> The first one of the triangles of a warped face: directions that go by it stay when it splits.
+  pure integer(i4) function first_piece(body, i, corner_ptr, corner_count, corner) result(piece)
+    type(polyhedron), intent(in) :: body
+    integer(i4), intent(in) :: i, corner_ptr(0:*), corner_count(0:*), corner(0:*)
+    integer(i4) :: at
+
+    piece = i
+    do while (piece > 1)
+      at = corner_ptr(body%first_face + piece - 1)
+      if (corner_count(body%first_face + piece - 1) /= 3) exit
+      if (.not. (flush_along(body, piece, piece - 1, corner_ptr, corner_count, corner, corner(at), corner(at+1)) .or. &
+                 flush_along(body, piece, piece - 1, corner_ptr, corner_count, corner, corner(at), corner(at+2)))) exit
+      piece = piece - 1
     end do
-  end subroutine spread_points
+  end function first_piece
 
   !> Finds two edges that cross, if the bodies are further apart along their common perpendicular than along any face's normal;
   !> the contact is then one point.  The arcs of normals of the two edges on the sphere must cross, too.
@@ -666,6 +651,7 @@ contains
       from = body%point(1:3,numbers(1)+1)
       to = body%point(1:3,numbers(2)+1)
       normal = body%plane(1:3,numbers(3:4))
+      if (dot_product(normal(:,1), normal(:,2)) > flush) cycle
       beyond = away(:,numbers(4))
       if (numbers(4) > body%outer) then
         if (.not. ridges) cycle

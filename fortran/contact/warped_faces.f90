@@ -10,8 +10,9 @@ module warped_faces
   private
   public :: split_faces
 
-  !> Sine of the angle between the triangles of a polygon; above it the polygon is split.
-  real(dp), parameter :: warped = 1.0e-3_dp
+  !> Sine of the angle between the triangles of a polygon; above it the polygon is split.  It is that of round-off: nodes off a plane
+  !> through others are as far off as stiff bodies deform.
+  real(dp), parameter :: warped = 1.0e-9_dp
   integer, parameter :: parallel_from = 200
 
 contains

@@ -21,7 +21,7 @@ from .seams import hide_seams
 from .sphere import Sphere
 from .vectors import cross
 
-WARPED = 1e-3  # sine of the angle between the triangles of a quadrilateral above which it is split
+WARPED = 1e-9  # sine of the angle between the triangles of a quadrilateral above which it is split: that of round-off
 
 _moments_of_one = _kernels.polyhedron_moments.moments_of_one
 
