@@ -39,6 +39,7 @@ from .shapes.mesh import Mesh
 from .sleeping import Sleeping
 from .solvers.closed_loops import ClosedLoops
 from .solvers.exact_supports import Left
+from .solvers.held_limits import HeldLimits
 from .solvers.joint_shares import JointShares
 from .solvers.local_dynamics import NO_ROWS, LocalDynamics
 from .solvers.report import SolverReport
@@ -134,7 +135,7 @@ class Domain:
         self.uncorrected = joint_correction.LeftOut()
         self.gaps = joint_correction.JointGapTable()
         self.supports = Supports()
-        self.loops = ClosedLoops()
+        self.loops, self.limits = ClosedLoops(), HeldLimits()
         self._impacts = False  # whether the next step stops joints
         self.hooks = Hooks()
         self.sleeping = Sleeping(self)

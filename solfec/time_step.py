@@ -106,6 +106,7 @@ class TimeStep:
         """Assemble W, B and the laws of all rows in `local_dynamics`, in the form and order of a solver (ConstraintSolver)."""
         model, local = self.model, self.model.local_dynamics
         local.epsilon, local.driven = model.epsilon, self.driven
+        model.limits.find(model, elsewhere)
         with model.loops.closed(model, elsewhere):
             model.fit_joints(elsewhere)
             local.assemble(model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic, stored_form, colouring, elsewhere)

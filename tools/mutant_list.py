@@ -303,6 +303,11 @@ MUTANTS = [
         ("loops: joints fit together", "return self._misfit(gaps, count, triples) <= FITTING", "return self._misfit(gaps, count, triples) < np.inf"),
     ),
     *_of(
+        "fortran/constraints/held_limits.f90", ("test_ropes_beside_joints.py",),
+        ("ropes: joints hold all motions", "held(l) = merge(1, 0, norm2(rest) <= misfit*size)", "held(l) = 1"),
+        ("ropes: joints hold none", "        rest = rest - motion\n", "        rest = rest + motion\n"),
+    ),
+    *_of(
         "fortran/bodies/rigid.f90", (SHARES, SCENES),
         ("loops: gyroscopic moments turn round", "      m1 = m1 - (w2*j3 - w3*j2)\n", "      m1 = m1 + (w2*j3 - w3*j2)\n"),
         ("loops: work with the velocity of the start", "(velo_prev(2,l) + w2)*(force(2,l) + reaction(2,l))", "2*velo_prev(2,l)*(force(2,l) + reaction(2,l))"),

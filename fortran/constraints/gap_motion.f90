@@ -71,6 +71,7 @@ contains
       found%constraint(count) = constraint
       found%component(count) = c
       found%gap(count) = gap(c)
+      found%limit(count) = 0
       found%triple(1:triples,count) = t(1:triples)
       found%triple(triples+1:sides,count) = -1
       do e = 1, triples

@@ -25,7 +25,7 @@ module joint_closing
   integer(i4), parameter :: left_alone = 0      !< not at all
   integer(i4), parameter :: in_space_only = 2   !< its plane between two bodies follows the slave, so that it has no place to return to
   integer(i4), parameter :: prescribed = 3      !< prescribed motions have no drift; nothing is moved along them
-  integer(i4), parameter :: if_passed = 4       !< limits that are passed, taut ropes; motors correct themselves in the next step
+  integer(i4), parameter :: if_passed = 4       !< limits that are passed, taut ropes, if no joints hold them; motors correct themselves in the next step
 
 contains
 
@@ -65,7 +65,7 @@ contains
       if (.not. is_treated(state, i, treatment(state%con%kind(i)))) cycle
       error = 0.0_dp
       if (treatment(state%con%kind(i)) /= prescribed) error = error_of(state, i)
-      if (treatment(state%con%kind(i)) == if_passed .and. .not. abs(error(3)) > 0.0_dp) cycle
+      if (treatment(state%con%kind(i)) == if_passed .and. (state%con%held(i) == 1 .or. .not. abs(error(3)) > 0.0_dp)) cycle
       call both_sides(state, i, shares, known, triples, h, t)
       call add_components(state%con%id(i), holds(:,state%con%kind(i)), error, triples, h, t, found, count)
       largest = max(largest, maxval(abs(error), holds(:,state%con%kind(i)) /= 0))

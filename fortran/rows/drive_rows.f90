@@ -67,7 +67,7 @@ contains
       end select
       row%law(l_lower) = -huge(1.0_dp)
       row%law(l_upper) = huge(1.0_dp)
-      if (row%dynamic /= 0) then
+      if (row%dynamic /= 0 .and. con%held(i) == 0) then
         call start_of_step(self, row, rate, start, span, bend)
         touch = row%epsilon/arm
         if (con%gap(i) <= con%limits(1,i) + touch) &

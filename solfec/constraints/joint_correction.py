@@ -57,6 +57,7 @@ class JointGapTable(Table):
         "force": ((), "f8", 0.0),  # x: the displacement is M^-1 H^T x
         "triple": ((20,), "i4", -1),  # velocity triples of the master and two of its rigid motion, if it has them, those of the slave, then -1
         "operator": ((3, 20), "f8", 0.0),  # row of H on them; anything where there is none
+        "limit": ((), "i4", 0),  # 1: of a limit, not of a joint; these come last
     }
 
 

@@ -20,8 +20,6 @@ from .joint_loops import in_loops
 from .joint_starts import IS_JOINT, IS_LINK, MET
 from .table import ConstraintTable
 
-LAWS = (*SPRINGS, *DRIVES)  # which hold nothing
-
 
 class HeldBodies:
     """Which of the user's constraints hold which bodies.
@@ -38,22 +36,27 @@ class HeldBodies:
         Links, which say nothing of velocities: their condition is a length.  Those of finite elements are left out.
     coupling : ndarray of bool (n,)
         Coupled points of bodies that are not finite elements (PUT_RIGID_LINK).
+    limit : ndarray of bool (n,)
+        Limits along axes, and ropes, which hold from one side, on bodies that are not finite elements.
+    holding : ndarray of bool (n,)
+        All that keeps points or axes together from both sides, on bodies that are not finite elements.
     """
 
-    COLUMNS = "constraint", "holder", "ends", "support", "joint", "link", "coupling"
+    COLUMNS = "constraint", "holder", "ends", "support", "joint", "link", "coupling", "limit", "holding"
 
     def __init__(self, *columns: np.ndarray):
-        self.constraint, self.holder, self.ends, self.support, self.joint, self.link, self.coupling = columns
+        self.constraint, self.holder, self.ends, self.support, self.joint, self.link, self.coupling, self.limit, self.holding = columns
 
     @classmethod
     def of(cls, constraints: ConstraintTable, bodies: BodyTable) -> HeldBodies:
         """Return those of a model."""
         users = slice(0, constraints.user_count)
-        rows = np.flatnonzero(~np.isin(constraints.kind[users], LAWS))
+        limited = np.isin(constraints.kind[users], DRIVES) & np.isfinite(constraints.limits[:, users]).any(axis=0)
+        rows = np.flatnonzero(~np.isin(constraints.kind[users], (*SPRINGS, *DRIVES)) | limited)
         ends = np.stack([constraints.master[rows], constraints.slave[rows]])
         kinds = np.where(ends >= 0, bodies.kind[ends], BodyKind.OBSTACLE)
         elastic = (kinds == BodyKind.FINITE_ELEMENT).any(axis=0)
-        counted = ~(elastic & IS_LINK[constraints.kind[rows]])
+        counted = ~(elastic & (IS_LINK[constraints.kind[rows]] | limited[rows]))
         rows, ends, kinds, elastic = rows[counted], ends[:, counted], kinds[:, counted], elastic[counted]
         support = _supports(constraints)[rows]
         joint = (constraints.joint[rows] > 0) & np.isin(constraints.kind[rows], JOINTS) & ~elastic
@@ -62,7 +65,9 @@ class HeldBodies:
         identifier = constraints.id[rows]
         holder = np.where(constraints.joint[rows] > 0, 3 * constraints.joint[rows].astype(np.int64), np.where(support, 3 * ends[0] + 1, 3 * identifier + 2))
         coupling = (constraints.kind[rows] == ConstraintKind.FIXPNT) & (constraints.joint[rows] == 0) & ~support & ~elastic
-        return cls(identifier, holder, ends, support & (kinds[0] == BodyKind.RIGID), joint & (ends >= 0).any(axis=0), IS_LINK[constraints.kind[rows]], coupling)
+        holding = IS_JOINT[constraints.kind[rows]] & ~elastic
+        joint, support = joint & (ends >= 0).any(axis=0), support & (kinds[0] == BodyKind.RIGID)
+        return cls(identifier, holder, ends, support, joint, IS_LINK[constraints.kind[rows]], coupling, limited[rows], holding)
 
     @classmethod
     def joined(cls, parts: list[HeldBodies]) -> HeldBodies:
@@ -76,7 +81,7 @@ class HeldBodies:
 
     def damped(self) -> np.ndarray:
         """Return the identifiers of supports that damp errors: they are in loops with joints of mechanisms and other supports alone, or in none."""
-        members = self._where(~self.link)
+        members = self._where(~(self.link | self.limit))
         looped = members._looped()
         mixed = looped & ~(members.support | members.joint)
         return members.constraint[members.support & ~(looped & members._near(mixed, looped))]
@@ -103,6 +108,13 @@ class HeldBodies:
         looped = members._looped()
         beside = members._near(looped & ~members.link, looped) & members._near(looped & members.link, looped)
         return unique(np.append(alone, members.constraint[looped & beside]))
+
+    def joints_about_limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the identifiers of limits that are in loops with joints, and of these joints, which may hold their motions."""
+        members = self._where(self.holding | self.limit)
+        looped = members._looped()
+        near = looped & members._near(looped & members.limit, looped)
+        return members.constraint[near & members.limit], members.constraint[near & members.holding]
 
     def has_links(self, constraints: np.ndarray) -> bool:
         """Whether some constraints, given by identifiers, are links."""

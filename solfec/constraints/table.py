@@ -76,6 +76,7 @@ class ConstraintTable(Table):
         "gap": ((), "f8", 0.0),
         "bend": ((3,), "f8", 0.0),  # of links, ropes, axes and prescribed motions: acceleration of points by the rotation of bodies, master minus slave, spatial
         "damped": ((), "i4", 0),  # of supports, if they damp errors of velocity (supports.py): their number on the body; 1: a coupling that does; of RIGLNK: LoopedLink
+        "held": ((), "i4", 0),  # of limits: 1: joints hold their motion in this step, so that they do nothing (solvers/held_limits.py)
         "area": ((), "f8", 0.0),
         "surface": ((2,), "i4", 0),  # surface identifiers: slave, master
         "material": ((), "i4", 0),  # row of the surface-material table

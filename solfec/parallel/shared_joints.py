@@ -193,7 +193,7 @@ class SharedJoints(Elsewhere):
         columns["triple"] = np.where(columns["triple"] >= 0, np.append(number, -1)[columns["triple"]], -1)
         several = part.world.gathered(columns)
         joined = {name: np.concatenate([one[name] for one in several], axis=-1) for name in gaps.COLUMNS}
-        order = np.lexsort((joined["component"], joined["constraint"]))
+        order = np.lexsort((joined["component"], joined["constraint"], joined["limit"]))
         return {name: column[..., order] for name, column in joined.items()}
 
     def inverse_inertia(self, bodies) -> np.ndarray:

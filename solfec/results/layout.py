@@ -34,7 +34,7 @@ FOLLOWS = {  # rebuilt from the rest
     *("node_ptr", "element_ptr", "overlap_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents", "owner"),
 }
 BODY_STATE = ("energy", "momentum", "rest")  # columns of the body table that change from frame to frame
-DERIVED = ("element", "weights", "rounding", "carriers", "bend", "damped")  # computed from referential points, shapes, velocities and other constraints
+DERIVED = ("element", "weights", "rounding", "carriers", "bend", "damped", "held")  # computed from referential points, shapes, velocities and other constraints
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
 USER_ONLY = ("other_point", *CONSTRAINTS_OF_USERS)  # meaningful for the user's constraints alone
 

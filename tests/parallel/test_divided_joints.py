@@ -165,6 +165,24 @@ def test_links_beside_joints_prescribe_velocities_in_all_parts(monkeypatch, coup
     assert [course(scene.model, size, 20)[0] == whole for size in (2, 3, 7)] == [True] * 3
 
 
+def test_ropes_beside_joints_do_nothing_in_all_parts(monkeypatch):
+    """Which limits joints hold is found from the joints of the whole model."""
+    scene = Scene(step=1e-3)
+    half, place = (0.25, 0.2, 0.2), (0.25, 0, 0)
+    one = scene.box((0, 0, 0), half, velocity=(0.1, 0, 0), spin=(1, 2, -1.5))
+    other = scene.box((0.5, 0, 0), half, velocity=(0.1, -0.75, -1.0), spin=(1, 2, -1.5))
+    scene.box((0.5, 0.1, 3))
+    BALL(one, other, place)
+    for ends in ((place, (0.6, 0.1, 0.1)), ((-0.1, 0.1, 0.1), place), ((0, 0.2, 0), (0.5, 0.2, 0))):
+        ROPE(one, other, *ends)
+    scatter(monkeypatch)
+    parts = [course(scene.model, size, 20)[0] for size in (2, 7)]
+    assert [course(scene.model, 1, 20)[0] == part for part in parts] == [True] * 2
+    scene.model.advance(quick())
+    held = scene.model.constraints.held[: scene.model.constraints.user_count]
+    assert held.tolist() == [0, 1, 1, 0]
+
+
 def test_motors_along_axes_of_soft_arms_that_turn_have_the_bits_of_the_whole(monkeypatch):
     """The law takes the angular velocity of the element that carries the axis, of which a process may have a copy."""
     scene = deformable.Soft(step=1e-3)
