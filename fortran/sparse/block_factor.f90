@@ -31,6 +31,8 @@ module block_factor
     logical, allocatable :: lone(:)                      !< (0:n-1) rows of U that are zero
   end type block_lu
 
+  real(dp), parameter :: cancelled = 1e-8_dp   !< determinant over the cube of the largest entry below which cofactors lose half of their digits
+
 contains
 
   !> Computes order and pattern of the factors of a matrix with off-diagonal blocks ptr (0:n), col (find_pattern), and makes room for them.
@@ -182,7 +184,8 @@ contains
     s = s + (s2 + s3)
   end function rest
 
-  !> Inverts a 3x3 block by cofactors; not `regular` if the determinant is negligible against its terms or not finite.
+  !> Inverts a 3x3 block by cofactors, or by elimination if cancellation takes their digits, as where rows are redundant up to what makes them regular;
+  !> not `regular` if the determinant is zero or not finite.
   pure subroutine invert(a, inverse, regular)
     real(dp), intent(in) :: a(3,3)
     real(dp), intent(out) :: inverse(3,3)
@@ -194,6 +197,46 @@ contains
       regular = .false.
       return
     end if
-    inverse = inverse/det
+    if (abs(det) >= cancelled*maxval(abs(a))**3) then
+      inverse = inverse/det
+    else
+      call invert_by_elimination(a, inverse, regular)
+    end if
   end subroutine invert
+
+  !> Inverts a 3x3 block by elimination with the largest pivots of all, which keeps the digits of small ones.
+  pure subroutine invert_by_elimination(a, inverse, regular)
+    real(dp), intent(in) :: a(3,3)
+    real(dp), intent(out) :: inverse(3,3)
+    logical, intent(inout) :: regular
+    real(dp) :: m(3,3), factor
+    integer :: at(2), i, k, row(3), column(3)
+    logical :: left(3,3)
+
+    m = a
+    left = .true.
+    do k = 1, 3
+      at = maxloc(abs(m), left)
+      row(k) = at(1)
+      column(k) = at(2)
+      factor = m(at(1),at(2))
+      if (.not. abs(factor) > 0.0_dp) then
+        regular = .false.
+        inverse = 0.0_dp
+        return
+      end if
+      left(at(1),:) = .false.
+      left(:,at(2)) = .false.
+      ! in place: the pivot's column gets that of the inverse
+      m(at(1),at(2)) = 1.0_dp
+      m(at(1),:) = m(at(1),:)/factor
+      do i = 1, 3
+        if (i == at(1)) cycle
+        factor = m(i,at(2))
+        m(i,at(2)) = 0.0_dp
+        m(i,:) = m(i,:) - factor*m(at(1),:)
+      end do
+    end do
+    inverse(column,row) = m(row,column)
+  end subroutine invert_by_elimination
 end module block_factor
