@@ -137,14 +137,15 @@ def test_a_pin_pulls_at_the_eye_of_a_sheet(run):
 
     Code_Aster's displacement, 2.997E-4, has a tolerance of 12 per cent; Solfec-1.0 is 11 per cent off.  Bounds are wider than what two solvers
     of one problem need: what contacts overlap when a step ends stays, so that the sum of normal reactions is 2.859E5 where constraints
-    are solved to 1E-14, 2.869E5 to the program's 1E-8, and 2.878E5 with supports that creep.
+    are solved to 1E-14, 2.869E5 to the program's 1E-8, and 2.878E5 with supports that creep.  Faces of the bore warp by less than
+    1E-3: the program takes them for planes through three of their four nodes, which let the sheet move by 1.447E-4 here.
     """
     lines = run("bm18-pin-in-sheet")
     assert ["elements", "520", "300", "nodes", "1118", "706"] in lines
     assert next(line for line in lines if line[0:1] == ["contacts"]) == ["contacts", "44"]
     (pin, sheet), edge, normal = figures(lines, "mean"), figures(lines, "edge"), figures(lines, "normal")[0, 0]
     assert normal == pytest.approx(289950.7, rel=0.015)
-    assert sheet[0] == pytest.approx(1.4397e-4, rel=0.015)
+    assert sheet[0] == pytest.approx(1.4397e-4, rel=0.02)
     assert pin[0] == pytest.approx(4.1455e-4, rel=0.035)
     assert edge[:, 0] == pytest.approx([3.3246e-4, 3.3002e-4], rel=0.05)  # ours are equal, as by symmetry
     assert edge[:, 5] == pytest.approx(0.1 * (edge[:, 3] + edge[:, 4]), rel=0.01)
