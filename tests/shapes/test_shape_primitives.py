@@ -168,11 +168,12 @@ def test_warped_faces_are_split_along_their_ridge(top, normals):
     check_closed_and_outward(shape)
 
 
-def test_slightly_warped_faces_stay_whole():
+@pytest.mark.parametrize(("lift", "faces"), [(5e-4, 7), (5e-9, 7), (5e-10, 6)])
+def test_faces_stay_whole_whose_warp_is_round_off(lift, faces):
     corners = np.array(UNIT_CORNERS, float).reshape(8, 3)
-    corners[5, 2] += 5e-4
+    corners[5, 2] += lift
     shape = compile(hex_mesh(corners.ravel(), 1, 1, 1, 0, [0] * 6), EPSILON)
-    assert shape.face_count.tolist() == [6]
+    assert shape.face_count.tolist() == [faces]
 
 
 def test_elements_are_adjacent_when_they_share_a_node():
@@ -236,9 +237,9 @@ def test_rigid_copies_share_what_is_constant_and_agree_with_fresh_ones():
 def test_stretching_and_moved_nodes_are_seen_by_compile():
     mesh = unit_mesh()
     assert compile(mesh, EPSILON).face_count.tolist() == [6]
-    mesh.set_node(6, (None, None, 1.3))
+    mesh.set_node(6, (None, None, 1 + 5e-9))
     assert compile(mesh, EPSILON).face_count.tolist() == [7]
-    transform.scale(mesh, (1, 1, 1e-3))
+    transform.scale(mesh, (1, 1, 0.1))
     assert compile(mesh, EPSILON).face_count.tolist() == [6]
 
 
