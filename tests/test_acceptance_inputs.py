@@ -136,9 +136,10 @@ def test_a_pin_pulls_at_the_eye_of_a_sheet(run):
     axis are known in part: at the eye its stresses are those of plane strain.
 
     Code_Aster's displacement, 2.997E-4, has a tolerance of 12 per cent; Solfec-1.0 is 11 per cent off.  Bounds are wider than what two solvers
-    of one problem need: what contacts overlap when a step ends stays, so that the sum of normal reactions is 2.859E5 where constraints
-    are solved to 1E-14, 2.869E5 to the program's 1E-8, and 2.878E5 with supports that creep.  Faces of the bore warp by less than
-    1E-3: the program takes them for planes through three of their four nodes, which let the sheet move by 1.447E-4 here.
+    of one problem need: what contacts overlap when a step ends stays, so that the sum of normal reactions is 2.874E5 where constraints
+    are solved to the program's 1E-8, and 2.888E5 to 1E-13.  Faces of the bore warp by less than 1E-3, and the program takes them for planes
+    through three of their four nodes: so did we, had 2.859E5, 3.450E-4 at the eye and 1.425E-4 of the sheet to 1E-13, and lost the symmetry
+    about the middle plane, by 7E-12 m.  True faces give 3.360E-4, 1.411E-4, and 2E-15.
     """
     lines = run("bm18-pin-in-sheet")
     assert ["elements", "520", "300", "nodes", "1118", "706"] in lines
@@ -148,7 +149,7 @@ def test_a_pin_pulls_at_the_eye_of_a_sheet(run):
     assert sheet[0] == pytest.approx(1.4397e-4, rel=0.02)
     assert pin[0] == pytest.approx(4.1455e-4, rel=0.035)
     assert edge[:, 0] == pytest.approx([3.3246e-4, 3.3002e-4], rel=0.05)  # ours are equal, as by symmetry
-    assert edge[:, 5] == pytest.approx(0.1 * (edge[:, 3] + edge[:, 4]), rel=0.01)
+    assert edge[:, 5] == pytest.approx(0.1 * (edge[:, 3] + edge[:, 4]), abs=5e-4 * np.abs(edge[:, 3]).max())  # SX and SY nearly cancel
 
 
 @pytest.mark.slow
