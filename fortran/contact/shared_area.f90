@@ -79,8 +79,8 @@ contains
   !> pressure passes between linear and bilinear faces.
   !>
   !> They lie about its centre at sqrt 2 radii of gyration, turned so that they match its moments of degree four best, as far as four points
-  !> can: a rectangle gets Gauss's.  Triangles have no such moments; their axes of gyration are halfway between points.  Points of adjacent
-  !> areas differ.  Heights and gaps are those of the planes that are nearest to both surfaces over all of the area (least squares).
+  !> can: a rectangle gets Gauss's.  Triangles have no such moments; their axes of gyration go through points: those halfway between points
+  !> would not see x y over half of a square, so that two triangles would not hold a bilinear face flat.  Points of adjacent areas differ.  Heights and gaps are those of the planes that are nearest to both surfaces over all of the area (least squares).
   pure subroutine representative_points(touching, place, height, gap)
     type(touching_area), intent(in) :: touching
     real(dp), intent(out) :: place(2,0:3), height(0:3), gap(0:3)
@@ -98,7 +98,7 @@ contains
     long = ((length(1) - length(2))/(length(1) + length(2)))**2*exp(cmplx(0.0_dp, 4*angle, dp))
     length = sqrt(length)
     call whitened_moments(touching, mean, axis, length, slope, fourth)
-    fourth = fourth - of_length*long
+    fourth = fourth + of_length*long
     angle_of_points = turned
     if (abs(fourth) > round) then
       angle_of_points = 0.25_dp*atan2(aimag(fourth), real(fourth))
