@@ -4,7 +4,7 @@ module shape_edges
   use thread_work, only: pays
   implicit none
   private
-  public :: list_edges
+  public :: list_edges, not_listed
 
   integer(i4), parameter :: not_listed = -2, none = -1  !< counts of edges
   integer(i4), parameter :: few = 128                   !< most vertices and faces of short codes; see `kept_size` in `polyhedra`
@@ -13,7 +13,7 @@ module shape_edges
 
 contains
 
-  !> Lists the edges of primitives without listed edges, or of those in a list.  Edges are stored at the places of the corners of the
+  !> Lists the edges of primitives without listed edges, of all or of those in a list.  Edges are stored at the places of the corners of the
   !> primitive's faces, of which there are twice as many.  The count is -1 where edges cannot be listed: for spheres and
   !> ellipsoids, for surfaces with an edge that is not between two faces, for more than 65535 vertices or faces, and for corners
   !> that are not stored consecutively.
@@ -41,11 +41,8 @@ contains
     !$omp parallel do if (pays(count, 100)) schedule(static) firstprivate(face_of) private(row, first)
     do i = 0, count - 1
       row = i
-      if (listed /= 0) then
-        row = list(i)
-      else if (edge_count(row) /= not_listed) then
-        cycle
-      end if
+      if (listed /= 0) row = list(i)
+      if (edge_count(row) /= not_listed) cycle
       edge_count(row) = none
       if (face_count(row) == 0 .or. max(vertex_count(row), face_count(row)) > most) cycle
       first = face_ptr(row)

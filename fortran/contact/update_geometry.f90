@@ -30,8 +30,8 @@ contains
   !>
   !>   body_handles, shape_handles, work_handle   of bodies, of shapes (`open_shapes`), of detection's work space
   !>   epsilon          geometric epsilon: the margin of boxes (docs/language-running.md, GEOMETRIC_EPSILON)
-  !>   afresh           1: all shapes are moved, also of bodies at rest, and all normals are computed; else those of finite elements
-  !>                    are left to `warped_faces`, and others to `turn_faces`
+  !>   afresh           1: all shapes are moved, also of bodies at rest, and all normals are computed; else `turn_faces` computes those
+  !>                    that pairs need
   !>   step             length of the step for which the motion of primitives is predicted (predict_motion); 0: not predicted
   !>   failure          100: a handle is void
   subroutine update_shapes(body_handles, shape_handles, work_handle, epsilon, afresh, step, failure)
@@ -61,8 +61,10 @@ contains
         !$omp do schedule(static)
         do i = 0, shapes%primitives - 1
           if (work%moved(shapes%body(i)) /= work%updates) cycle
-          if (afresh /= 0) call find_normals(i, shapes)
-          if (afresh /= 0 .or. bodies%kind(shapes%body(i)) == finite_element_kind) work%turned(i) = work%updates
+          if (afresh /= 0) then
+            if (bodies%kind(shapes%body(i)) /= finite_element_kind) call find_normals(i, shapes)   ! else `warped_faces` does
+            work%turned(i) = work%updates
+          end if
           first = shapes%vertex_ptr(i)
           if (shapes%kind(i) >= sphere_kind) then
             to = shapes%current(:,shapes%vertex_list(first))

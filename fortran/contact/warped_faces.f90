@@ -2,7 +2,8 @@
 module warped_faces
   use kinds, only: dp, i4, i8
   use matrix3, only: cross
-  use polyhedra, only: shape_tables
+  use polyhedra, only: shape_tables, find_normals
+  use shape_edges, only: not_listed
   use shape_state, only: open_shapes
   use state_tables, only: primitive_table, face_table, corner_table, open_table
   use table_registry, only: table_open
@@ -21,15 +22,17 @@ contains
   !> the two triangles that meet in a ridge, so that the faces bound the convex hull of the nodes; a warped face with
   !> more corners is split into a fan.
   !>
-  !> Reads the shape's faces and corners; writes the present ones: face_count and outer_count of primitives, all columns of faces
-  !> and corners.
+  !> Reads the shape's faces and corners; writes the present ones: face_count and outer_count of primitives, corners and surfaces of
+  !> faces.  Edges of primitives whose faces have changed are no longer listed; few do, from one step to the next.
   !>
   !>   shape_handles        of shapes with present faces (`open_shapes`)
   !>   table_handles        of the tables of primitives, faces and corners
   !>   primitive            (:) rows of primitives that deform
+  !>   with_normals         1: computes normals of faces, too; else they wait until pairs need them (`face_normals`)
   !>   failure              100: a handle is void
-  subroutine split_faces(shape_handles, table_handles, primitive, failure, listed)
+  subroutine split_faces(shape_handles, table_handles, primitive, with_normals, failure, listed)
     integer(i8), intent(in) :: shape_handles(5), table_handles(3)
+    integer(i4), intent(in) :: with_normals
     integer(i4), intent(out) :: failure
     type(shape_tables) :: shapes
     type(primitive_table) :: primitives
@@ -37,66 +40,64 @@ contains
     type(corner_table) :: corners
     integer(i4), intent(in) :: listed
     integer(i4), intent(in) :: primitive(0:listed-1)
-    integer(i4) :: piece(3)
-    integer :: i, k, m, row, source, face, from, to, corners_here, pieces
-    logical :: ridge
+    integer :: i, row
 
     call open_shapes(shape_handles, shapes, failure)
     if (failure == table_open) call open_table(table_handles(1), primitives, failure)
     if (failure == table_open) call open_table(table_handles(2), faces, failure)
     if (failure == table_open) call open_table(table_handles(3), corners, failure)
     if (failure /= table_open) return
-    !$omp parallel do if (size(primitive) > parallel_from) schedule(static) &
-    !$omp private(k, m, row, source, face, from, to, corners_here, pieces, ridge, piece)
+    !$omp parallel do if (size(primitive) > parallel_from) schedule(static) private(row)
     do i = 0, size(primitive) - 1
       row = primitive(i)
-      face = shapes%face_ptr(row)
-      to = shapes%corner_ptr(face)
-      do k = 0, primitives%face_count(row) - 1
-        if (k == primitives%outer_count(row)) shapes%outer_count(row) = face - shapes%face_ptr(row)
-        source = primitives%face_ptr(row) + k
-        from = faces%corner_ptr(source)
-        corners_here = faces%corner_count(source)
-        call find_pieces(corners_here, corners%vertex(from:), shapes%current, pieces, ridge)
-        do m = 1, pieces
-          shapes%corner_ptr(face) = to
-          shapes%face_surface(face) = faces%surface(source)
-          if (pieces == 1) then
-            shapes%corner_count(face) = corners_here
-            call copy_corners(corners_here, corners%vertex(from:), corners%local(from:), shapes%corner_vertex(to:), &
-              shapes%corner(to:))
-          else
-            shapes%corner_count(face) = 3
-            piece = [0, m, m + 1]
-            if (.not. ridge) piece = merge([0, 1, 3], [1, 2, 3], m == 1)
-            call take_corners(piece, corners%vertex(from:), corners%local(from:), shapes%corner_vertex(to:to+2), &
-              shapes%corner(to:to+2))
-          end if
-          call find_normal(shapes%corner_vertex(to:to+2), shapes%current, shapes%normal(:,face))
-          to = to + shapes%corner_count(face)
-          face = face + 1
-        end do
-      end do
-      shapes%face_count(row) = face - shapes%face_ptr(row)
-      if (primitives%outer_count(row) == primitives%face_count(row)) shapes%outer_count(row) = shapes%face_count(row)
+      call split_one(row, primitives, faces, corners, shapes)
+      if (with_normals /= 0) call find_normals(row, shapes)
     end do
   end subroutine split_faces
 
-  pure subroutine copy_corners(count, source_vertex, source_local, vertex, local)
-    integer(i4), intent(in) :: count, source_vertex(count), source_local(count)
-    integer(i4), intent(inout) :: vertex(count), local(count)
+  !> Writes the present faces of one primitive.
+  subroutine split_one(row, primitives, faces, corners, shapes)
+    integer, intent(in) :: row
+    type(primitive_table), intent(in) :: primitives
+    type(face_table), intent(in) :: faces
+    type(corner_table), intent(in) :: corners
+    type(shape_tables), intent(in) :: shapes
+    integer(i4) :: piece(0:2)
+    integer :: k, m, c, source, face, from, to, corners_here, pieces, count, number
+    logical :: ridge, changed
 
-    vertex = source_vertex
-    local = source_local
-  end subroutine copy_corners
-
-  pure subroutine take_corners(piece, source_vertex, source_local, vertex, local)
-    integer(i4), intent(in) :: piece(3), source_vertex(0:*), source_local(0:*)
-    integer(i4), intent(inout) :: vertex(3), local(3)
-
-    vertex = source_vertex(piece)
-    local = source_local(piece)
-  end subroutine take_corners
+    changed = .false.
+    face = shapes%face_ptr(row)
+    to = shapes%corner_ptr(face)
+    do k = 0, primitives%face_count(row) - 1
+      if (k == primitives%outer_count(row)) shapes%outer_count(row) = face - shapes%face_ptr(row)
+      source = primitives%face_ptr(row) + k
+      from = faces%corner_ptr(source)
+      corners_here = faces%corner_count(source)
+      call find_pieces(corners_here, corners%vertex(from:), shapes%current, pieces, ridge)
+      do m = 1, pieces
+        piece = [0, m, m + 1]
+        if (.not. ridge) piece = merge([0, 1, 3], [1, 2, 3], m == 1)
+        count = merge(corners_here, 3, pieces == 1)
+        changed = changed .or. shapes%corner_ptr(face) /= to .or. shapes%corner_count(face) /= count
+        shapes%corner_ptr(face) = to
+        shapes%corner_count(face) = count
+        shapes%face_surface(face) = faces%surface(source)
+        do c = 0, count - 1
+          number = from + merge(c, piece(min(c, 2)), pieces == 1)
+          changed = changed .or. shapes%corner(to + c) /= corners%local(number)
+          shapes%corner(to + c) = corners%local(number)
+          shapes%corner_vertex(to + c) = corners%vertex(number)
+        end do
+        to = to + count
+        face = face + 1
+      end do
+    end do
+    changed = changed .or. shapes%face_count(row) /= face - shapes%face_ptr(row)
+    shapes%face_count(row) = face - shapes%face_ptr(row)
+    if (primitives%outer_count(row) == primitives%face_count(row)) shapes%outer_count(row) = shapes%face_count(row)
+    if (changed) shapes%edge_count(row) = not_listed
+  end subroutine split_one
 
   !> Number of faces into which a polygon is split at present: 1 if it is flat, else triangles of a fan from its first corner. For
   !> quadrilaterals `ridge` is false if the fan from the second corner is the convex one.
@@ -122,16 +123,4 @@ contains
       return
     end do
   end subroutine find_pieces
-
-  !> Unit normal of the triangle of three vertices, zero when it is degenerate.
-  pure subroutine find_normal(corner, current, normal)
-    integer(i4), intent(in) :: corner(3)
-    real(dp), intent(in) :: current(3,0:*)
-    real(dp), intent(out) :: normal(3)
-    real(dp) :: length
-
-    normal = cross(current(:,corner(2)) - current(:,corner(1)), current(:,corner(3)) - current(:,corner(1)))
-    length = sqrt(dot_product(normal, normal))
-    if (length > 0.0_dp) normal = normal/length
-  end subroutine find_normal
 end module warped_faces

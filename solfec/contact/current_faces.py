@@ -15,6 +15,7 @@ OF_PRIMITIVES = ("face_ptr", "face_count", "outer_count", "edge_count")
 OF_FACES = ("corner_ptr", "corner_count", "surface", "normal")
 OF_CORNERS = ("vertex", "local", "edge")
 OF_SPLIT = ("corner_count", "surface", "normal", *OF_CORNERS)  # which `split` makes of deforming primitives in every step
+NOT_LISTED = -2  # a count of edges, fortran/contact/shape_edges.f90
 
 _split_faces = _kernels.warped_faces.split_faces
 _list_edges = _kernels.shape_edges.list_edges
@@ -85,6 +86,8 @@ class CurrentFaces(Record):
                 if name not in made_again:
                     column = close_up(column, gap, column.shape[-1], 0, shifts.get(name))
                 kept[name] = column[..., :left]
+        if made_again:
+            kept["edge_count"][first:] = NOT_LISTED
         self.replace(**kept)
         self.deforming = lost.left_of(self.deforming)
 
@@ -124,7 +127,7 @@ def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
     """Copies of the tables, with room for the triangles of faces that deform in place of these faces."""
     columns = _columns(geometry, 0)
     made = CurrentFaces(geometry, deforming, *columns.values())
-    split(geometry, made)
+    split(geometry, made, True)
     return made
 
 
@@ -156,10 +159,10 @@ def _columns(geometry, first: int) -> dict[str, np.ndarray]:
     return {"face_ptr": face_ptr.astype(np.int32), **own, **made}
 
 
-def split(geometry, made: CurrentFaces) -> None:
-    """Update faces, normals and edges of finite elements to the present vertices."""
+def split(geometry, made: CurrentFaces, normals: bool) -> None:
+    """Update faces and edges of finite elements to the present vertices, and `normals`, else detection does where it needs them."""
     tables = geometry.primitives, geometry.faces, geometry.corners
-    _split_faces(made.handles, np.array([table.handle for table in tables], np.longlong), made.deforming)
+    _split_faces(made.handles, np.array([table.handle for table in tables], np.longlong), made.deforming, normals)
     _list_edges(
         made.deforming.size, 1, made.deforming, geometry.primitives.view("vertex_count"), made.face_ptr, made.face_count,
         made.corner_ptr, made.corner_count, made.local, made.edge_count, made.edge,

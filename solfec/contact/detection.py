@@ -193,10 +193,10 @@ def update_geometry(geometry, bodies, epsilon: float, work: Workspace | None = N
     """Update vertices, face normals, boxes of primitives and extents of bodies to the present configuration; predict the motion of primitives in a step of this length, if any."""
     faces, work = current_faces(geometry), work or workspace_of(geometry, bodies)
     work.shape(geometry.version, epsilon)
-    _update_shapes(bodies.handles, faces.handles, work.handle, epsilon, work.afresh, step)
-    work.afresh = 0
+    afresh, work.afresh = work.afresh, 0
+    _update_shapes(bodies.handles, faces.handles, work.handle, epsilon, afresh, step)
     if faces.deforming.size:
-        split(geometry, faces)
+        split(geometry, faces, bool(afresh))
 
 
 def sparsify_symmetrically(constraints, bodies, materials, geometry, settings: Settings, new: int) -> int:

@@ -78,7 +78,7 @@ def test_a_face_splits_along_its_ridge_as_it_warps_and_is_whole_again_when_it_fl
     counts = []
     for lift in (0.0, 1e-10, 1e-8, 0.1, -0.1, 0.0):  # of the corners (1, 0) and (0, 1)
         deform(model, row, lambda x, lift=lift: np.array([0, 0, lift * x[2] * (x[0] + x[1] - 2 * x[0] * x[1])]))
-        update_geometry(model.geometry, model.bodies, model.epsilon)
+        model.detect()
         faces = model.geometry.current
         rows = faces.face_ptr[0] + np.arange(faces.face_count[0])
         counts.append(len(rows))
@@ -137,11 +137,11 @@ def test_faces_of_many_corners_become_fans_while_they_are_warped():
         turned[6:, :2] = turned[6:, :2] @ np.array([[c, s], [-s, c]])
         geometry.vertices.current[:, :12] = turned.T
         present = current_faces(geometry)
-        split(geometry, present)
+        split(geometry, present, True)
         assert present.face_count[0] == present.outer_count[0] == count
     bent = vertices + np.column_stack([np.zeros(12), np.zeros(12), 0.1 * vertices[:, 0] ** 2 * vertices[:, 2]])
     geometry.vertices.current[:, :12] = bent.T
-    split(geometry, present)
+    split(geometry, present, True)
     rows = present.face_ptr[0] + np.arange(present.face_count[0])
     tops = rows[present.surface[rows] == 2]
     assert len(tops) == 4 and (present.corner_count[tops] == 3).all()
