@@ -109,7 +109,7 @@ contains
       total(:,label(f)) = total(:,label(f)) + normal(:,f)
     end do
     do g = 0, faces - 1
-      total(:,g) = total(:,g)/norm2(total(:,g))
+      if (any(abs(total(:,g)) > 0.0_dp)) total(:,g) = total(:,g)/norm2(total(:,g))   ! faces without area have no normal
     end do
     call outline_groups(vertices, vertex, given, given_ptr, given_corner, label, faces, total, face_ptr, corner, closed)
     if (.not. closed) faces = given
