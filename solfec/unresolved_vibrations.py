@@ -42,5 +42,5 @@ def told(found: list[int], step: float) -> str:
     count = "1 body" if len(found) == 1 else f"{len(found)} bodies"
     return (
         f"vibrations: {count} of scheme 'DEF_LIM' ({found[0]}, say) vibrate faster than steps of {step:g} can show, and contacts feed this, so that what should stick "
-        f"may slide; BODY.damping = {0.5 * step:g}, half a step, ends it, but brakes bodies that turn unless their form is 'BC'"
+        f"may slide; BODY.damping = {0.5 * step:g}, half a step, ends it"
     )

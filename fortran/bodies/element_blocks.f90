@@ -16,7 +16,7 @@ module element_blocks
   use element_shapes, only: shape_values, shape_derivatives, quadrature
   use lane_matrices, only: cofactors_of_lanes
   use hexahedron_rates, only: natural_rates, point_gradient, add_point_force, nodal_forces
-  use material_laws, only: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
+  use material_laws, only: law_stress, law_energy, law_tangent, lessen_stress, tangent_stress, law_measure, linear_law
   implicit none
   private
   public :: prepare_blocks, lumped_masses, internal_forces, tangent_products, internal_energies, add_energies, &
@@ -310,12 +310,14 @@ contains
   end subroutine gradients_of
 
   !> Computes K v of every element at the present displacement, v (3,0:nnode-1).
-  subroutine tangent_products(size, columns, kept, points, nblock, law, node, gradient, weight, lame, nnode, displacement, &
-                              direction, element_force)
+  !>
+  !>   share  (8,0:nblock-1) of the stress in K, see `lessen_stress`
+  subroutine tangent_products(size, columns, kept, points, nblock, law, node, gradient, weight, lame, share, nnode, &
+                              displacement, direction, element_force)
     integer(i4), intent(in) :: size, columns, kept, points, nblock, law, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
     real(dp), intent(in) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
-    real(dp), intent(in) :: displacement(3,0:nnode-1), direction(3,0:nnode-1)
+    real(dp), intent(in) :: share(8,0:nblock-1), displacement(3,0:nnode-1), direction(3,0:nnode-1)
     real(dp), intent(inout) :: element_force(8,3,size,0:nblock-1)
     real(dp) :: u(8,3,8), d(8,3,8), h(8,3,3), v(8,3,3), p(8,3,3), rates(8,3,3,4), changes(8,3,3,4), forces(8,3,3,4)
     integer :: b, q
@@ -331,7 +333,7 @@ contains
         do q = 1, points
           call point_gradient(q, changes, gradient(:,:,:,min(q,kept),b), v)
           if (law /= linear_law) call point_gradient(q, rates, gradient(:,:,:,min(q,kept),b), h)
-          call stress_change(law, lame(:,:,b), weight(:,q,b), h, v, p)
+          call stress_change(law, lame(:,:,b), weight(:,q,b), share(:,b), h, v, p)
           call add_point_force(q, p, gradient(:,:,:,min(q,kept),b), forces)
         end do
         call nodal_forces(forces, element_force(:,:,:,b))
@@ -341,17 +343,17 @@ contains
       do q = 1, points
         call gradients_of(size, gradient(:,:,:,min(q,kept),b), d, v)
         if (law /= linear_law) call gradients_of(size, gradient(:,:,:,min(q,kept),b), u, h)
-        call stress_change(law, lame(:,:,b), weight(:,q,b), h, v, p)
+        call stress_change(law, lame(:,:,b), weight(:,q,b), share(:,b), h, v, p)
         call add_force(size, gradient(:,:,:,min(q,kept),b), p, element_force(:,:,:,b))
       end do
     end do
     !$omp end parallel do
   end subroutine tangent_products
 
-  !> Computes the derivative p of weight * P at h along v.
-  pure subroutine stress_change(law, lame, weight, h, v, p)
+  !> Computes the derivative p of weight * P at h along v, with a share of the stress.
+  pure subroutine stress_change(law, lame, weight, share, h, v, p)
     integer, intent(in) :: law
-    real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3), v(8,3,3)
+    real(dp), intent(in) :: lame(8,2), weight(8), share(8), h(8,3,3), v(8,3,3)
     real(dp), intent(inout) :: p(8,3,3)
     real(dp) :: s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)
 
@@ -360,6 +362,7 @@ contains
       return
     end if
     call law_tangent(law, lame, weight, h, s, b, t, c1, c2)
+    call lessen_stress(law, lame, weight, h, share, s)
     call tangent_stress(s, b, t, c1, c2, v, p)
   end subroutine stress_change
 

@@ -5,7 +5,7 @@
 module element_tangents
   use kinds, only: dp, i4
   use hexahedron_rates, only: hexahedron_gradients
-  use material_laws, only: law_tangent, linear_law
+  use material_laws, only: law_tangent, lessen_stress, linear_law
   implicit none
   private
   public :: element_stiffness, assemble_matrix, laplacian_rows
@@ -17,12 +17,14 @@ module element_tangents
 contains
 
   !> Computes dense tangents (8,3*size,3*size,0:nblock-1) with rows and columns 3(a-1)+i; `mirrored` 0: only the upper triangles.
-  subroutine element_stiffness(size, columns, kept, points, rows, nblock, law, node, gradient, weight, lame, nnode, &
+  !>
+  !>   share  (8,0:nblock-1) of the stress in the tangent, see `lessen_stress`
+  subroutine element_stiffness(size, columns, kept, points, rows, nblock, law, node, gradient, weight, lame, share, nnode, &
                                displacement, mirrored, stiffness)
     integer(i4), intent(in) :: size, columns, kept, points, rows, nblock, law, nnode, mirrored
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
     real(dp), intent(in) :: gradient(8,3,columns,kept,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
-    real(dp), intent(in) :: displacement(3,0:nnode-1)
+    real(dp), intent(in) :: share(8,0:nblock-1), displacement(3,0:nnode-1)
     real(dp), intent(inout) :: stiffness(8,rows,rows,0:nblock-1)
     real(dp) :: g(8,3,8), h(8,3,3), s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)
     integer :: k, q, row, column
@@ -34,6 +36,7 @@ contains
         call point_gradients(size, columns, q, gradient(:,:,:,min(q,kept),k), g)
         if (law /= linear_law) call displacement_gradient(size, node(:,:,k), displacement, g, h)
         call law_tangent(law, lame(:,:,k), weight(:,q,k), h, s, b, t, c1, c2)
+        call lessen_stress(law, lame(:,:,k), weight(:,q,k), h, share(:,k), s)
         call add_tangent(size, rows, g, s, b, t, c1, c2, stiffness(:,:,:,k))
       end do
       if (mirrored == 0) cycle

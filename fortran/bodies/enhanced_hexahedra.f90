@@ -10,6 +10,7 @@
 !>
 !>   map, weight, lame, node, displacement as in `element_blocks` (hexahedra, inverse Jacobians);
 !>   centre (8,3,3,0:nblock-1) inverse Jacobians at the centre; jacobian (8,0:nblock-1) their determinants' inverses;
+!>   share (8,0:nblock-1) of the stress in tangents (`material_laws`, lessen_stress);
 !>   inverse (8,12,12,0:nblock-1) that of the sums over points of weight * (mode : C : mode)
 module enhanced_hexahedra
   use kinds, only: dp, i4
@@ -57,13 +58,13 @@ contains
   end subroutine enhanced_forces
 
   !> Computes K v of every element at the displacement, v (3,0:nnode-1).
-  subroutine enhanced_products(nblock, law, node, map, weight, lame, centre, jacobian, inverse, nnode, displacement, direction, &
-                               element_force)
+  subroutine enhanced_products(nblock, law, node, map, weight, lame, centre, jacobian, inverse, share, nnode, displacement, &
+                               direction, element_force)
     integer(i4), intent(in) :: nblock, law, nnode
     integer(i4), intent(in) :: node(8,8,0:nblock-1)
     real(dp), intent(in) :: map(8,3,3,8,0:nblock-1), weight(8,8,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: centre(8,3,3,0:nblock-1), jacobian(8,0:nblock-1), inverse(8,12,12,0:nblock-1)
-    real(dp), intent(in) :: displacement(3,0:nnode-1), direction(3,0:nnode-1)
+    real(dp), intent(in) :: share(8,0:nblock-1), displacement(3,0:nnode-1), direction(3,0:nnode-1)
     real(dp), intent(inout) :: element_force(8,3,8,0:nblock-1)
     real(dp) :: d(8,3,8), h(8,3,3,8), e(8,6,8)
     integer :: a, b, l
@@ -77,8 +78,8 @@ contains
           d(l,:,a) = direction(:,node(l,a,b))
         end do
       end do
-      call change(law, lame(:,:,b), weight(:,:,b), map(:,:,:,:,b), centre(:,:,:,b), jacobian(:,b), inverse(:,:,:,b), h, e, d, &
-                  element_force(:,:,:,b))
+      call change(law, lame(:,:,b), weight(:,:,b), map(:,:,:,:,b), centre(:,:,:,b), jacobian(:,b), inverse(:,:,:,b), share(:,b), &
+                  h, e, d, element_force(:,:,:,b))
     end do
     !$omp end parallel do
   end subroutine enhanced_products
@@ -113,13 +114,13 @@ contains
   end subroutine enhanced_energies
 
   !> Computes dense tangents (8,24,24,0:nblock-1).
-  subroutine enhanced_stiffness(nblock, law, node, map, weight, lame, centre, jacobian, inverse, nnode, displacement, &
+  subroutine enhanced_stiffness(nblock, law, node, map, weight, lame, centre, jacobian, inverse, share, nnode, displacement, &
                                 stiffness)
     integer(i4), intent(in) :: nblock, law, nnode
     integer(i4), intent(in) :: node(8,8,0:nblock-1)
     real(dp), intent(in) :: map(8,3,3,8,0:nblock-1), weight(8,8,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: centre(8,3,3,0:nblock-1), jacobian(8,0:nblock-1), inverse(8,12,12,0:nblock-1)
-    real(dp), intent(in) :: displacement(3,0:nnode-1)
+    real(dp), intent(in) :: share(8,0:nblock-1), displacement(3,0:nnode-1)
     real(dp), intent(inout) :: stiffness(8,24,24,0:nblock-1)
     real(dp) :: d(8,3,8), h(8,3,3,8), e(8,6,8), force(8,3,8)
     integer :: a, b, i, k
@@ -132,8 +133,8 @@ contains
         do i = 1, 3
           d = 0
           d(:,i,a) = 1
-          call change(law, lame(:,:,b), weight(:,:,b), map(:,:,:,:,b), centre(:,:,:,b), jacobian(:,b), inverse(:,:,:,b), h, e, &
-                      d, force)
+          call change(law, lame(:,:,b), weight(:,:,b), map(:,:,:,:,b), centre(:,:,:,b), jacobian(:,b), inverse(:,:,:,b), &
+                      share(:,b), h, e, d, force)
           do k = 1, 8
             stiffness(:,3*k-2,3*(a-1)+i,b) = force(:,1,k)
             stiffness(:,3*k-1,3*(a-1)+i,b) = force(:,2,k)
@@ -329,11 +330,11 @@ contains
     e(:,6) = e(:,6) + (a(:,1,2)*t(:,1,3) + a(:,2,2)*t(:,2,3) + a(:,3,2)*t(:,3,3))
   end subroutine add_from_natural
 
-  !> Computes K d from gradients h and enhanced strains e: weight * (grad d S + F C : enhanced sym(F^T grad d)).
-  pure subroutine change(law, lame, weight, map, centre, jacobian, inverse, h, e, d, force)
+  !> Computes K d from gradients h and enhanced strains e: weight * (share * grad d S + F C : enhanced sym(F^T grad d)).
+  pure subroutine change(law, lame, weight, map, centre, jacobian, inverse, share, h, e, d, force)
     integer, intent(in) :: law
     real(dp), intent(in) :: lame(8,2), weight(8,8), map(8,3,3,8), centre(8,3,3), jacobian(8), inverse(8,12,12)
-    real(dp), intent(in) :: h(8,3,3,8), e(8,6,8), d(8,3,8)
+    real(dp), intent(in) :: share(8), h(8,3,3,8), e(8,6,8), d(8,3,8)
     real(dp), intent(inout) :: force(8,3,8)
     real(dp) :: v(8,3,3,8), de(8,6,8), f(8,3,3), s(8,6), ds(8,6), p(8,3,3), rates(8,3,3,4)
     integer :: i, j, q
@@ -358,7 +359,7 @@ contains
       call stress(lame, weight(:,q), de(:,:,q), ds)
       call first_stress(law, h(:,:,:,q), ds, p)
       if (law /= linear_law) then
-        call stress(lame, weight(:,q), e(:,:,q), s)
+        call stress(lame, share*weight(:,q), e(:,:,q), s)
         do i = 1, 3
           p(:,i,1) = p(:,i,1) + (v(:,i,1,q)*s(:,1) + v(:,i,2,q)*s(:,4) + v(:,i,3,q)*s(:,5))
           p(:,i,2) = p(:,i,2) + (v(:,i,1,q)*s(:,4) + v(:,i,2,q)*s(:,2) + v(:,i,3,q)*s(:,6))

@@ -1,5 +1,5 @@
 !> Pseudo-rigid bodies of scheme DEF_LIM: A = M + beta V dP/dF with the tangent of St Venant-Kirchhoff's material at the present
-!> gradient, beta = eta h/2 + h**2/4, or h**2 in quasi-statics (docs/theory.md, Time integration; docs/language-objects.md, BODY.scheme).
+!> gradient, beta = eta h/2 + h**2/4, or h**2 in quasi-statics; its part dF S, on which damping does not act, has h**2/4 for beta (docs/theory.md, Time integration; docs/language-objects.md, BODY.scheme).
 !>
 !> `handles` is BodyTable.handles, `solver` that of a PseudoRigidSolver, whose bodies these are.  Unknowns of a body are the
 !> components of its four velocity triples, rows of dF/dt and the velocity of the centre; `inverses` holds A^-1.
@@ -27,7 +27,7 @@ contains
     integer(i4), intent(in) :: dynamic            !< 1: beta of dynamics, 0: of quasi-statics
     integer(i4), intent(out) :: failure, row
     type(pseudo_rigid_bodies) :: state
-    real(dp) :: matrix(9,9), beta
+    real(dp) :: matrix(9,9), beta, undamped
     integer(i4) :: b, first
     integer :: i
     logical :: regular
@@ -39,12 +39,15 @@ contains
                volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
                tensor => state%bodies%tensor, conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf)
     first = huge(first)
-    !$omp parallel do if (size(rows) > parallel_from) schedule(static) private(matrix, beta, b, regular) reduction(min:first)
+    !$omp parallel do if (size(rows) > parallel_from) schedule(static) private(matrix, beta, undamped, b, regular) &
+    !$omp reduction(min:first)
     do i = 0, size(rows) - 1
       b = rows(i)
-      beta = step**2
-      if (dynamic /= 0) beta = damping(b)*step/2 + step**2/4
-      call implicit_matrix(beta*volume(b), lame(:,b), tensor(:,:,b), conf(:,conf_ptr(b):conf_ptr(b)+2), matrix)
+      undamped = step**2
+      if (dynamic /= 0) undamped = step**2/4
+      beta = undamped
+      if (dynamic /= 0) beta = damping(b)*step/2 + undamped
+      call implicit_matrix(beta*volume(b), undamped*volume(b), lame(:,b), tensor(:,:,b), conf(:,conf_ptr(b):conf_ptr(b)+2), matrix)
       call invert_symmetric(matrix, regular)
       if (.not. regular) first = min(first, b)
       inverse(:,:,i) = 0
@@ -60,8 +63,8 @@ contains
 
   !> Computes M + weight dP/dF for the gradient's nine components.  With F_ij = transposed(j,i) and P = F S,
   !>   dP_ij/dF_kl = delta_ik S_jl + lambda F_ij F_kl + mu (F F^T)_ik delta_jl + mu F_il F_kj.
-  pure subroutine implicit_matrix(weight, lame, euler, transposed, matrix)
-    real(dp), intent(in) :: weight                !< beta V
+  pure subroutine implicit_matrix(weight, undamped, lame, euler, transposed, matrix)
+    real(dp), intent(in) :: weight, undamped      !< beta V; that of the part with S
     real(dp), intent(in) :: lame(2)
     real(dp), intent(in) :: euler(3,3)            !< referential Euler tensor E0
     real(dp), intent(in) :: transposed(3,3)       !< F^T
@@ -80,7 +83,7 @@ contains
           matrix(3*i+l-3,3*k+l-3) = matrix(3*i+l-3,3*k+l-3) + weight*left
         end do
       end do
-      matrix(3*k-2:3*k,3*k-2:3*k) = matrix(3*k-2:3*k,3*k-2:3*k) + (euler + weight*stress)
+      matrix(3*k-2:3*k,3*k-2:3*k) = matrix(3*k-2:3*k,3*k-2:3*k) + (euler + undamped*stress)
     end do
   end subroutine implicit_matrix
 

@@ -6,11 +6,12 @@ module material_laws
   use kinds, only: dp
   use kind_numbers, only: kirchhoff_law => law_kirchhoff, linear_law => law_linear, neo_hookean_law => law_neo_hookean
   use kirchhoff, only: kirchhoff_stress, kirchhoff_energy, kirchhoff_tangent, green_strain
-  use neo_hookean, only: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent, neo_hookean_bound
+  use neo_hookean, only: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent, neo_hookean_bound, &
+                         neo_hookean_second_stress
   use linear_elasticity, only: linear_stress, linear_energy, linear_tangent
   implicit none
   private
-  public :: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
+  public :: law_stress, law_energy, law_tangent, lessen_stress, tangent_stress, law_measure, linear_law
 
   !> Numbers of Law.
 
@@ -81,6 +82,32 @@ contains
       call neo_hookean_tangent(lame, weight, h, s, b, t, c1, c2)
     end select
   end subroutine law_tangent
+
+  !> Leaves the share (8) of the second Piola-Kirchhoff stress S2 in the part V S of the tangent: with 0 the rest is F (dS2/dE : dE), the
+  !> stress of a change of strain alone, on which damping acts; with 1 it is the whole derivative.
+  pure subroutine lessen_stress(law, lame, weight, h, share, s)
+    integer, intent(in) :: law
+    real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3), share(8)
+    real(dp), intent(inout) :: s(8,3,3)
+    real(dp) :: second(8,3,3)
+    integer :: i, j
+
+    if (all(share == 1) .or. law == linear_law) return
+    if (law == kirchhoff_law) then
+      do j = 1, 3
+        do i = 1, 3
+          s(:,i,j) = share*s(:,i,j)
+        end do
+      end do
+      return
+    end if
+    call neo_hookean_second_stress(lame, weight, h, second)   ! its derivative is written without S2
+    do j = 1, 3
+      do i = 1, 3
+        s(:,i,j) = s(:,i,j) - (1 - share)*second(:,i,j)
+      end do
+    end do
+  end subroutine lessen_stress
 
   !> p = V S + B V + c1 (T:V) T + c2 T V^T T, the change of weight * P along the displacement gradient v.
   pure subroutine tangent_stress(s, b, t, c1, c2, v, p)

@@ -9,7 +9,7 @@ module neo_hookean
   use lane_matrices, only: cofactors_of_lanes
   implicit none
   private
-  public :: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent, neo_hookean_bound
+  public :: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent, neo_hookean_bound, neo_hookean_second_stress
 
 contains
 
@@ -59,6 +59,22 @@ contains
     c1 = weight*lame(:,1)
     c2 = weight*(lame(:,2) - lame(:,1)*logarithm)
   end subroutine neo_hookean_tangent
+
+  !> Computes weight * S = weight * F^-1 P = weight * (mu I + (lambda ln J - mu) F^-1 F^-T).
+  pure subroutine neo_hookean_second_stress(lame, weight, h, s)
+    real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
+    real(dp), intent(inout) :: s(8,3,3)
+    real(dp) :: logarithm(8), t(8,3,3), f(8,3,3)
+    integer :: i, j
+
+    call inverse_transposed(h, f, t, logarithm)
+    do j = 1, 3
+      do i = 1, 3
+        s(:,i,j) = weight*(lame(:,1)*logarithm - lame(:,2))*(t(:,1,i)*t(:,1,j) + t(:,2,i)*t(:,2,j) + t(:,3,i)*t(:,3,j))
+      end do
+      s(:,j,j) = s(:,j,j) + weight*lame(:,2)
+    end do
+  end subroutine neo_hookean_second_stress
 
   !> Computes m with V : dP(V) <= m V:V for all V: mu + (|mu - lambda ln J| + 3 lambda) |F^-1|**2, where the square of the spectral norm
   !> is bounded by the Frobenius norm of F^-T F^-1.

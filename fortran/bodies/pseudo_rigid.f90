@@ -51,7 +51,7 @@ contains
     real(dp), intent(in) :: mass
     real(dp), intent(in) :: volume
     real(dp), intent(in) :: lame(2)               !< lambda, mu [pressure]
-    real(dp), intent(in) :: damping               !< eta: the damping force is eta K dF/dt [time]
+    real(dp), intent(in) :: damping               !< eta: the damping stress is eta dS/dt [time]
     real(dp), intent(in) :: inverse_inertia(3,3,4)
     real(dp), intent(in) :: conf(3,4)
     real(dp), intent(inout) :: velo(3,4)
@@ -63,7 +63,7 @@ contains
     do i = 1, 3
       internal(:,i) = multiply(stress, conf(:,i))
     end do
-    if (damping > 0) call add_damping(lame, damping, conf, velo, stress, internal)
+    if (damping > 0) call add_damping(lame, damping, conf, velo, internal)
     do i = 1, 3
       velo(:,i) = velo(:,i) + step*multiply(inverse_inertia(:,:,i), force(:,i) - volume*internal(:,i))
     end do
@@ -71,13 +71,12 @@ contains
     force(:,4) = force(:,4) + mass*gravity
   end subroutine pseudo_rigid_free_velocity
 
-  !> Adds eta (dP/dF : dF/dt)^T to `internal`.
-  pure subroutine add_damping(lame, damping, conf, velo, stress, internal)
+  !> Adds (F eta dS/dt)^T to `internal`, with the rate of S by that of Green's strain.  The rest of dP/dt, dF/dt S, would brake the rotation.
+  pure subroutine add_damping(lame, damping, conf, velo, internal)
     real(dp), intent(in) :: lame(2)
     real(dp), intent(in) :: damping
     real(dp), intent(in) :: conf(3,4)
     real(dp), intent(in) :: velo(3,4)
-    real(dp), intent(in) :: stress(3,3)
     real(dp), intent(inout) :: internal(3,3)
     real(dp) :: rate(3,3)
     integer :: i, j
@@ -89,26 +88,25 @@ contains
     end do
     rate = elastic_stress(lame, rate)
     do i = 1, 3
-      internal(:,i) = internal(:,i) + damping*(multiply(stress, velo(:,i)) + multiply(rate, conf(:,i)))
+      internal(:,i) = internal(:,i) + damping*multiply(rate, conf(:,i))
     end do
   end subroutine add_damping
 
-  !> Mean power of damping in a step: explicit steps have the damping force eta K u(t) with K at mid-step, others
-  !> eta K (u(t) + u(t+h))/2.
+  !> Mean power of damping in a step: explicit steps have the damping force of u(t) with the gradient at mid-step, others that of
+  !> (u(t) + u(t+h))/2.
   pure real(dp) function pseudo_rigid_damping_power(volume, lame, damping, conf, before, after, explicit) result(power)
     real(dp), intent(in) :: volume, lame(2), damping
     real(dp), intent(in) :: conf(3,4)             !< at mid-step
     real(dp), intent(in) :: before(3,4), after(3,4)   !< u(t), u(t+h)
     logical, intent(in) :: explicit
-    real(dp) :: stress(3,3), viscous(3,3), mean(3,4), energy
+    real(dp) :: viscous(3,3), mean(3,4)
 
     mean = (before + after)/2
     viscous = 0
-    call second_piola_kirchhoff(lame, conf(:,1:3), stress, energy)
     if (explicit) then
-      call add_damping(lame, damping, conf, before, stress, viscous)
+      call add_damping(lame, damping, conf, before, viscous)
     else
-      call add_damping(lame, damping, conf, mean, stress, viscous)
+      call add_damping(lame, damping, conf, mean, viscous)
     end if
     power = volume*sum(viscous*mean(:,1:3))
   end function pseudo_rigid_damping_power

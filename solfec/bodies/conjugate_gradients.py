@@ -90,7 +90,7 @@ class ConjugateGradients(Record):
         """Rotate a factor that was made at displacements `made` (3, n) with the bodies."""
         opened(_follow_bodies(self.handle, made, present))
 
-    def solve(self, factor, displacement: np.ndarray, beta: np.ndarray, right: np.ndarray) -> int:
+    def solve(self, factor, displacement: np.ndarray, beta: np.ndarray, right: np.ndarray, shares: list[np.ndarray] | None = None) -> int:
         """Compute `solution` = A^-1 b; return the number of products with A.
 
         Parameters
@@ -103,6 +103,8 @@ class ConjugateGradients(Record):
             Weights of K of the bodies.
         right : ndarray (3, n)
             b.
+        shares : list of ndarray (8, blocks), optional
+            Of the stress in K, for each group of elements.
 
         Raises
         ------
@@ -116,7 +118,7 @@ class ConjugateGradients(Record):
             opened(_choose_direction(self.handle, TOLERANCE, nodal(factor.solved)))
             if not self.busy:
                 break
-            assembly.element_products(displacement, self.direction)
+            assembly.element_products(displacement, self.direction, shares)
             opened(_advance(self.handle, assembly.handle, MOST, beta, local))
             if not self.busy:
                 break

@@ -218,12 +218,16 @@ class ElementGroup:
         else:
             _conserving_forces(*self.columns[1:], displacement, other, self.force)
 
-    def products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
-        """Compute K v into `force`."""
+    def shares(self, value: float = 1.0) -> np.ndarray:
+        """Return the same share (8, blocks) of the stress in tangents for all elements."""
+        return np.full((LANES, self.blocks), value, order="F")
+
+    def products(self, displacement: np.ndarray, direction: np.ndarray, share: np.ndarray) -> None:
+        """Compute K v, with a share (8, blocks) of the stress in K, into `force`."""
         if self.enhanced:
-            self.enhanced.products(displacement, direction)
+            self.enhanced.products(displacement, direction, share)
         else:
-            _blocks.tangent_products(*self.columns, displacement, direction, self.force)
+            _blocks.tangent_products(*self.columns, share, displacement, direction, self.force)
 
     def energies(self, displacement: np.ndarray, first: int = 0) -> None:
         """Energies and measures of strain of the elements from `first` on, at least, into `energy` and `strain`."""
@@ -237,12 +241,12 @@ class ElementGroup:
         else:
             _blocks.internal_energies(*self.columns, displacement, self.energy, self.strain)
 
-    def stiffness(self, displacement: np.ndarray, dense: np.ndarray, mirrored: bool = True) -> None:
-        """Compute tangents into `dense` (8, 3 size, 3 size, blocks); only their upper triangles unless `mirrored`."""
+    def stiffness(self, displacement: np.ndarray, dense: np.ndarray, mirrored: bool, share: np.ndarray) -> None:
+        """Compute tangents, with a share (8, blocks) of the stress, into `dense` (8, 3 size, 3 size, blocks); only their upper triangles unless `mirrored`."""
         if self.enhanced:
-            self.enhanced.stiffness(displacement, dense)
+            self.enhanced.stiffness(displacement, dense, share)
         else:
-            _tangents.element_stiffness(*self.columns, displacement, mirrored, dense)
+            _tangents.element_stiffness(*self.columns, share, displacement, mirrored, dense)
 
     def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""
@@ -524,14 +528,22 @@ class ElementAssembly(Record):
         for g in self.groups:
             g.conserving_forces(displacement, other)
 
-    def element_products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
-        """Compute the elements' contributions to K v into `flat`."""
-        for g in self.groups:
-            g.products(displacement, direction)
+    def element_products(self, displacement: np.ndarray, direction: np.ndarray, shares: list[np.ndarray] | None = None) -> None:
+        """Compute the elements' contributions to K v into `flat`, with shares (8, blocks) of the stress for each group, by default all of it."""
+        for number, g in enumerate(self.groups):
+            g.products(displacement, direction, g.shares() if shares is None else shares[number])
 
     def tangent_product(self, displacement: np.ndarray, direction: np.ndarray, result: np.ndarray) -> np.ndarray:
         """Return K v (3, n) with the tangent at the displacement; v is in the co-rotated frame where elements are linear."""
         self.element_products(displacement, direction)
+        return self._gather(result)
+
+    def strain_rate_force(self, displacement: np.ndarray, velocity: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """Return the force (3, n) of the stresses F (dS/dE : dE/dt), by the strain rate of a velocity: what damping is a part of.
+
+        It is K v without the force of stresses that the velocity turns, and so has no moment.
+        """
+        self.element_products(displacement, velocity, [g.shares(0.0) for g in self.groups])
         return self._gather(result)
 
     def energies(self, displacement: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -562,11 +574,13 @@ class ElementAssembly(Record):
         flat = np.empty(ends[-1])
         return flat, [flat[start:end].reshape(shape, order="F") for shape, start, end in zip(shapes, ends, ends[1:])]
 
-    def element_stiffness(self, displacement: np.ndarray, room: list[np.ndarray] | None = None, mirrored: bool = True) -> list[np.ndarray]:
-        """Compute dense tangents of every group, in parts of `stiffness_room`; only their upper triangles unless `mirrored`."""
+    def element_stiffness(
+        self, displacement: np.ndarray, room: list[np.ndarray] | None = None, mirrored: bool = True, shares: list[np.ndarray] | None = None
+    ) -> list[np.ndarray]:
+        """Compute dense tangents of every group, in parts of `stiffness_room`; only their upper triangles unless `mirrored`; `shares` as of `element_products`."""
         room = self.stiffness_room()[1] if room is None else room
-        for g, dense in zip(self.groups, room):
-            g.stiffness(displacement, dense, mirrored)
+        for number, (g, dense) in enumerate(zip(self.groups, room)):
+            g.stiffness(displacement, dense, mirrored, g.shares() if shares is None else shares[number])
         return room
 
     def part(self, elements: np.ndarray, nodes: np.ndarray, table: np.ndarray) -> ElementAssembly:

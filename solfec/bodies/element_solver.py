@@ -1,5 +1,7 @@
 """Solutions with A = M + beta K of linearly implicit finite element bodies (docs/theory.md, Time integration).
 
+Where bodies of form 'TL' have damping, K contains a share of the stress's own stiffness (`stress_share`).
+
 All bodies of one form share one block-diagonal matrix, so a factorisation or a solution is one call for all of
 them.  For form 'BC' K is the stiffness at rest in the bodies' frames, and the factor of A is kept while step, damping and
 bodies stay (small bodies of this form are in `small_bodies`).  For form 'TL' K is the tangent of the present step, but A is not factorised in every step: a factor of an earlier
@@ -36,6 +38,13 @@ def stiffness_weight(damping: np.ndarray, step: float, dynamic: bool) -> np.ndar
     if not dynamic:
         return np.full(len(damping), step**2)
     return 0.5 * damping * step + 0.25 * step**2
+
+
+def stress_share(damping: np.ndarray, step: float, dynamic: bool) -> np.ndarray | None:
+    """Return the share (n,) of the stress in K that gives it the weight h**2/4 in beta K, since damping acts on rates of strain; None: all of it."""
+    if not dynamic or not damping.any():
+        return None
+    return step / (step + 2.0 * damping)
 
 
 def step_key(bodies: BodyTable, rows: np.ndarray, step: float, dynamic: bool) -> tuple:
@@ -82,6 +91,8 @@ class ElementSolver(Record):
         Products with A in this step, at most for one right-hand side.
     fewest, spent : int
         Products in the first step of the factor (0: there was none yet), and products beyond these since then.
+    shares : list of ndarray (8, blocks) or None
+        Of the stress in K, for each group of elements (`stress_share`).
     newton : energy_momentum.NewtonIterations or None
         Iterations of bodies that conserve energy, if there are any.
     supports : support_stiffness.SupportStiffness or None
@@ -126,7 +137,7 @@ class ElementSolver(Record):
             mass=fe.mass[self.nodes],
             unknowns=np.zeros((3, len(self.nodes)), order="F"),
         )
-        self.key = self.newton = self.supports = None
+        self.key = self.newton = self.supports = self.shares = None
         self.unstable: list[int] = []
         self.direct = False
         self.made = np.zeros((3, len(self.nodes)), order="F")
@@ -200,6 +211,8 @@ class ElementSolver(Record):
         changed = key != self.key
         if changed:
             self.beta[:] = stiffness_weight(bodies.damping[self.rows], step, dynamic)
+            share = None if self.linear else stress_share(bodies.damping[self.rows], step, dynamic)
+            self.shares = None if share is None else [np.asfortranarray(share[self.owner[g.node[:, 0]]]) for g in self.assembly.groups]
             self.key = key
         if self.linear:
             if changed:
@@ -258,7 +271,7 @@ class ElementSolver(Record):
     def _factorise(self, displacement: np.ndarray) -> None:
         self.make_room()
         self.factorisations += 1
-        self.assembly.element_stiffness(displacement, self.dense, mirrored=False)
+        self.assembly.element_stiffness(displacement, self.dense, False, self.shares)
         _assemble_matrix(self.owner, self.mass, self.beta, self.matrix_start, self.begin, self.first, self.parts, self.flat, self.values)
         if self.supports:
             self.supports.add()
@@ -325,7 +338,7 @@ class ElementSolver(Record):
         if self.fresh:
             return self.factor.solve(right)
         try:
-            products = self.gradients.solve(self.factor, self.displacement, self.beta, right.reshape(3, -1, order="F"))
+            products = self.gradients.solve(self.factor, self.displacement, self.beta, right.reshape(3, -1, order="F"), self.shares)
         except NoConvergence:
             return self.solve_afresh(right)
         self.products = max(self.products, products)

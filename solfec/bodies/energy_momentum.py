@@ -2,10 +2,10 @@
 
 DEF_LIM solves one linear system per step.  A conserving body continues by Newton's method, with the same matrix, to
 
-    M (u(t+h) - u(t)) = h (f + r - f_c(q(t), q(t+h)) - eta K (u(t) + u(t+h))/2),   q(t+h) = q(t) + h/2 (u(t) + u(t+h)),
+    M (u(t+h) - u(t)) = h (f + r - f_c(q(t), q(t+h)) - eta f_d((u(t) + u(t+h))/2)),   q(t+h) = q(t) + h/2 (u(t) + u(t+h)),
 
-where the work of f_c over the step is the difference of internal energies (`midpoint_forces`), and f_c carries no angular
-momentum.  The free velocity and, with the reactions r, the final one are computed like this.  Constraints are solved with the
+where the work of f_c over the step is the difference of internal energies (`midpoint_forces`), f_d is the force of the strain rate
+(`ElementAssembly.strain_rate_force`), and f_c carries no angular momentum.  The free velocity and, with the reactions r, the final one are computed like this.  Constraints are solved with the
 matrix in between, so that their velocities hold to second order in h where bodies deform much within a step.
 """
 
@@ -63,7 +63,7 @@ class NewtonIterations(Record):
         "velocity": ((3,), "f8"),  # u(t+h)
         "mean": ((3,), "f8"),  # mean of u(t) and u(t+h)
         "load": ((3,), "f8"),  # applied forces and, at the end of a step, reactions
-        "viscous": ((3,), "f8"),  # K times the mean velocity
+        "viscous": ((3,), "f8"),  # force of the strain rate of the mean velocity
         "residual": ((3,), "f8"),  # missing momentum
     }
 
@@ -81,7 +81,7 @@ class NewtonIterations(Record):
         before = np.inf
         for _ in range(MOST):
             if damped:
-                assembly.tangent_product(solver.present, self.mean, self.viscous)
+                assembly.strain_rate_force(solver.present, self.mean, self.viscous)
             assembly.element_conserving_forces(self.start, self.finish)
             opened(_residuals(bodies.handles, assembly.handle, solver.handle, self.handle, step, damped))
             change = solver.solve(self.residual.ravel(order="F"))

@@ -73,17 +73,17 @@ class EnhancedStrains:
         """Compute forces of the mean strain of two displacements along the mean gradient into `group.force`."""
         _enhanced.enhanced_forces(*self.columns, displacement, other, self._group.force)
 
-    def products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
-        """Compute K v into `group.force`."""
-        _enhanced.enhanced_products(*self.columns, displacement, direction, self._group.force)
+    def products(self, displacement: np.ndarray, direction: np.ndarray, share: np.ndarray) -> None:
+        """Compute K v into `group.force`, with a share (8, blocks) of the stress in K."""
+        _enhanced.enhanced_products(*self.columns, share, displacement, direction, self._group.force)
 
     def energies(self, displacement: np.ndarray) -> None:
         """Compute energies and strains into `group.energy` and `group.strain`."""
         _enhanced.enhanced_energies(*self.columns, displacement, self._group.energy, self._group.strain)
 
-    def stiffness(self, displacement: np.ndarray, dense: np.ndarray) -> None:
-        """Compute tangents into `dense`."""
-        _enhanced.enhanced_stiffness(*self.columns, displacement, dense)
+    def stiffness(self, displacement: np.ndarray, dense: np.ndarray, share: np.ndarray) -> None:
+        """Compute tangents into `dense`, with a share (8, blocks) of the stress."""
+        _enhanced.enhanced_stiffness(*self.columns, share, displacement, dense)
 
 
 def strain_at(corners: np.ndarray, displacement: np.ndarray, lame, natural: np.ndarray) -> np.ndarray:

@@ -93,7 +93,7 @@ def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float
     """Compute u* from the loads in `triples.force`, gravity, internal and (`damped`) damping forces at mid-step."""
     if damped:
         opened(_to_body_frame(bodies.handles, fe.handle))
-        fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
+        fe.assembly.strain_rate_force(fe.displacement, fe.net, fe.viscous)
     fe.assembly.element_forces(fe.displacement)
     opened(_kick(bodies.handles, fe.handle, fe.assembly.handle, step, gravity, damped))
 
@@ -101,7 +101,7 @@ def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float
 def dissipate(fe: FiniteElements, bodies: BodyTable, step: float) -> None:
     """Add the work of damping forces to DISSIPATED at mid-step, when velocities of implicit bodies include reactions."""
     opened(_damped_velocities(bodies.handles, fe.handle))
-    fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
+    fe.assembly.strain_rate_force(fe.displacement, fe.net, fe.viscous)
     opened(_add_dissipation(bodies.handles, fe.handle, step))
 
 

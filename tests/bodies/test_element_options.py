@@ -48,6 +48,39 @@ def test_force_is_the_gradient_of_the_energy_and_the_tangent_that_of_the_force(l
     assert np.abs(product.ravel(order="F") - k @ v.ravel(order="F")).max() < 1e-13 * np.abs(k).max()
 
 
+@pytest.mark.parametrize(("law", "enhanced"), [*CASES, (Law.KIRCHHOFF, False)])
+def test_the_force_of_a_strain_rate_has_no_moment_and_is_that_of_the_rate_alone(law, enhanced):
+    """It is symmetric like K, positive, zero for rotations of the strained body, and lacks of K v what turns the stress: K v - force = grad v S."""
+    a, q = distorted(law, enhanced), displacement(0.2)
+    product = lambda v: a.strain_rate_force(q, np.asfortranarray(v), np.zeros((3, 8), order="F"))  # noqa: E731
+    one, two = displacement(1.0, 5), displacement(1.0, 6)
+    first, second = product(one), product(two)
+    size = np.abs(first).max()
+    assert abs((two * first).sum() - (one * second).sum()) < 1e-13 * size and (one * first).sum() > 0
+    if law == Law.LINEAR:
+        assert np.array_equal(first, a.tangent_product(q, one, np.zeros((3, 8), order="F")))
+        return
+    places = a.reference + q
+    assert np.abs(np.cross(places.T, first.T).sum(0)).max() < 1e-13 * size
+    spin = np.cross([0.3, -0.5, 0.8], places.T).T
+    assert np.abs(product(spin)).max() < 1e-13 * size
+    # turning the body turns its force: K (w x x) = w x f
+    turned = a.tangent_product(q, np.asfortranarray(spin), np.zeros((3, 8), order="F"))
+    assert np.abs(turned - np.cross([0.3, -0.5, 0.8], force(a, q).T).T).max() < 1e-12 * np.abs(turned).max()
+
+
+@pytest.mark.parametrize(("law", "enhanced"), [(Law.KIRCHHOFF, True), (Law.KIRCHHOFF, False), (Law.NEO_HOOKEAN, False)])
+def test_shares_of_the_stress_lie_between_the_force_of_the_strain_rate_and_the_tangent(law, enhanced):
+    a, q, v = distorted(law, enhanced), displacement(0.2), displacement(1.0, 5)
+    bounds = [product(q, v, np.zeros((3, 8), order="F")) for product in (a.strain_rate_force, a.tangent_product)]
+    shares = [np.full((8, 1), 0.3, order="F")]
+    (dense,) = a.element_stiffness(q, shares=shares)
+    product = a.groups[0].from_lanes(dense)[0] @ v.ravel(order="F")
+    assert np.abs(product - (0.7 * bounds[0] + 0.3 * bounds[1]).ravel(order="F")).max() < 1e-13 * np.abs(product).max()
+    a.element_products(q, v, shares)
+    assert np.abs(a.flat.reshape(8, 3, 8, order="F")[0].ravel(order="F") - product).max() < 1e-13 * np.abs(product).max()
+
+
 @pytest.mark.parametrize(("law", "enhanced"), [CASES[0], CASES[2]])
 @pytest.mark.parametrize("angle", [0.3, np.pi])
 def test_rotation_gives_no_force(law, enhanced, angle):

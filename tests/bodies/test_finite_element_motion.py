@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from finite_element_models import ElementModel, block, follow_reference, lame_of
+from finite_element_models import ElementModel, block, follow_reference
 
 from solfec.bodies import motion
 from solfec.bodies.materials import BulkMaterial
@@ -30,7 +30,8 @@ def bar(case):
     return model.initialise()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['name']}-{c['form']}-{c['scheme']}")
+# Solfec-1.0's damping of form 'TL' turns stresses, too, which brakes bodies
+@pytest.mark.parametrize("case", [c for c in CASES if (c["name"], c["form"]) != ("damped", "TL")], ids=lambda c: f"{c['name']}-{c['form']}-{c['scheme']}")
 def test_bar_follows_reference_trajectory(case):
     follow_reference(bar(case), case)
 
@@ -198,16 +199,22 @@ def test_a_body_of_large_strains_keeps_its_angular_momentum():
     assert errors[1] < errors[0] / 3.5 and errors[0] < 1e-4 * np.abs(start).max()
 
 
-@pytest.mark.parametrize(("young", "step"), [(1e6, 1e-3), (1e9, 1e-3), (1e9, 2.5e-4)])
-def test_damping_brakes_a_turning_body_by_what_its_way_to_mid_step_stretches_it(young, step):
-    """At eta w**2 (1 + (h c/k)**2): points that move straight for half a step stretch the body by (w h)**2/4 in the mean, and the stress turns with it."""
+@pytest.mark.parametrize(("scheme", "conserving", "young", "step", "most"), [
+    (Scheme.DEF_EXP, 0, 1e6, 2e-4, 1e-13), (Scheme.DEF_LIM, 0, 1e9, 1e-3, 1e-5), (Scheme.DEF_LIM, 1, 1e9, 1e-3, 1e-5),
+])  # fmt: skip
+@pytest.mark.parametrize("enhanced", [0, 1])
+def test_damping_does_not_brake_a_body_that_turns(scheme, conserving, enhanced, young, step, most):
+    """Damping that acted on all of K, as in Solfec-1.0, took 54 % of this angular momentum with 'DEF_LIM', and 3 % with 'DEF_EXP'."""
     model = ElementModel()
-    row = model.add(block((4, 2, 2), (-0.5, -0.1, -0.1), (0.5, 0.1, 0.1)), young, 0.3, 1e3, Form.TL, Scheme.DEF_LIM, 1e-6)
+    row = model.add(block((4, 1, 1), (-0.5, -0.1, -0.1), (0.5, 0.1, 0.1)), young, 0.3, 1e3, Form.TL, scheme, 2e-3)
+    model.bodies.enhanced[row], model.bodies.conserving[row] = enhanced, conserving
     model.spin(row, (0, 0, 0), (0, 0, 12))
     model.initialise()
-    start, wave = turning(model)[2], sum(lame_of(young, 0.3)) / 1e3 * 12 / (1 + 0.04) * step**2
+    start = turning(model)
     model.run(step, round(0.1 / step))
-    assert 1 - turning(model)[2] / start == pytest.approx(1e-6 * 12**2 * 0.1 * (1 + wave), rel=0.12)
+    assert np.abs(turning(model) - start).max() < most * start[2]
+    lost = 1 - (model.energy(Energy.KINETIC) + model.energy(Energy.INTERNAL)) / (0.5 * 12 * start[2])
+    assert abs(lost) < (3e-4 if young == 1e9 else 0.02)  # what stretches turns more slowly
 
 
 @pytest.mark.parametrize(("young", "most"), [(1e9, 5e-4), (1e10, 0.02)])
