@@ -16,14 +16,23 @@ from .hints import Numbers, Vector
 from .series import TIME_SERIES, number_or_series
 
 
-def _velocity_of_displacement(value, name: str) -> TimeSeries:
-    """Return the velocity of a displacement history; beyond its ends the first and the last slope continue."""
-    return checks.instance(value, name, TIME_SERIES)._series.derivative()
+def _velocity_of_displacement(value, name: str, dynamic: bool) -> TimeSeries:
+    """Return the velocity of a displacement history; beyond its ends the first and the last slope continue.
+
+    In dynamics steps take its values at their ends, in quasi-statics means, which are differences of displacements.
+    """
+    series = checks.instance(value, name, TIME_SERIES)._series
+    return series.centred_slope() if dynamic else series.derivative()
 
 
-def _velocity_of_acceleration(value, name: str) -> TimeSeries:
+def _velocity_of_acceleration(value, name: str, dynamic: bool) -> TimeSeries:
     """Return the velocity, from rest, of an acceleration history; it keeps its last value."""
     return checks.instance(value, name, TIME_SERIES)._series.integral()
+
+
+def _given_velocity(value, name: str, dynamic: bool) -> float | TimeSeries:
+    """Return a velocity as it is given."""
+    return number_or_series(value, name)
 
 
 def _driven(body) -> BODY:
@@ -40,7 +49,7 @@ def _prescribe(body, point, direction, value, name: str, velocity) -> CONSTRAINT
     direction = unit_direction(direction, "direction")
     simulation = body._simulation
     return CONSTRAINT._of(
-        simulation, simulation.domain.joints.prescribe_velocity(body._id, point, direction, velocity(value, name))
+        simulation, simulation.domain.joints.prescribe_velocity(body._id, point, direction, velocity(value, name, simulation.domain.dynamic))
     )
 
 
@@ -54,8 +63,8 @@ def _prescribe3(body, point, base, tms, velocity) -> CONSTRAINT:
     series = checks.sequence(tms, "tms")
     if len(series) != 3:
         raise BadValue(f"'tms' must hold 3 TIME_SERIES objects, it holds {len(series)}")
-    values = [velocity(value, f"tms[{i}]") for i, value in enumerate(series)]
     simulation = body._simulation
+    values = [velocity(value, f"tms[{i}]", simulation.domain.dynamic) for i, value in enumerate(series)]
     return CONSTRAINT._of(simulation, simulation.domain.joints.prescribe_velocities(body._id, point, columns, values))
 
 
@@ -70,7 +79,7 @@ def SET_DISPLACEMENT(body: BODY, point: Vector, direction: Vector, tms: TIME_SER
         Referential point in or on the shape.
     direction : tuple of 3
     tms : TIME_SERIES
-        History of displacement; its slope is prescribed as a velocity.
+        History of displacement; its slope is prescribed as a velocity, at its points the mean of both slopes.
 
     Returns
     -------
@@ -94,7 +103,7 @@ def SET_VELOCITY(body: BODY, point: Vector, direction: Vector, value: float | TI
     -------
     CONSTRAINT
     """
-    return _prescribe(body, point, direction, value, "value", number_or_series)
+    return _prescribe(body, point, direction, value, "value", _given_velocity)
 
 
 @command("SET_ACCELERATION")
@@ -150,7 +159,7 @@ def SET_VELOCITY3(body: BODY, point: Vector, base: Numbers, tms: Sequence[float 
     -------
     CONSTRAINT
     """
-    return _prescribe3(body, point, base, tms, number_or_series)
+    return _prescribe3(body, point, base, tms, _given_velocity)
 
 
 @command("SET_ACCELERATION3")

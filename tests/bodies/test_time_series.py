@@ -22,6 +22,16 @@ def test_derivative_is_a_step_function_whose_end_slopes_persist(time, value):
     assert RAMP.derivative().times.size == 4
 
 
+@pytest.mark.parametrize("time, value", [(0.5, 2), (1 - 1e-5, 2), (1, 1), (1 + 1e-12, 1), (1 + 1e-5, 0), (-1, 2), (9, 0)])
+def test_centred_slope_is_the_mean_of_both_sides_at_knots(time, value):
+    assert RAMP.centred_slope().value(time) == value
+
+
+def test_centred_slope_of_knots_near_round_off_is_the_derivative():
+    assert TimeSeries([1e6, 1e6 + 1e-9, 1e6 + 1], [0, 1, 1]).centred_slope().value(1e6 + 0.5) == 0.0
+    assert TimeSeries([0, 1], [0, 3]).centred_slope().value(0.5) == 3.0
+
+
 @pytest.mark.parametrize("time, value", [(-1, 0), (1, 1), (3, 5), (9, 5)])
 def test_integral_is_trapezoidal(time, value):
     assert RAMP.integral().value(time) == value
