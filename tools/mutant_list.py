@@ -116,7 +116,7 @@ MUTANTS = [
         ("the prescribed velocity is another's", "row%constraints%value(1,row%constraint)", "row%constraints%value(2,row%constraint)"),
         ("fixed points pushed the wrong way", "    found = -b\n", "    found = b\n"),
         ("joints are measured along the normal alone", "residual=norm2(unmet)", "residual=abs(unmet(3))"),
-        ("energy of prescribed velocities", "if (self%prescribed) energy_of_direction = inverse_nn(w)*law(l_target+2)**2", "continue"),
+        ("energy of prescribed velocities", "if (self%prescribed) energy_of_direction = energy_of_direction + inverse_nn(w)*law(l_target+2)**2", "continue"),
         ("prescribed velocities of the wrong sign", "law(l_target+2) - u(3), r", "law(l_target+2) + u(3), r"),
         ("fixed points: an entry", "    rhs = law(l_target:l_target+2) - u\n", "    rhs = law(l_target:l_target+2)\n"),
         ("fixed points break by the normal part", "norm2(reaction), self%prescribed", "abs(reaction(3)), self%prescribed"),

@@ -14,7 +14,7 @@ module drive_rows
   use diagonal_block, only: block_size
   use row_block, only: law_size, l_length, row_options
   use row_family_base, only: row_family, prepared_row, row_error, carry, normal_line, joint_length
-  use row_norms, only: inverse_nn
+  use row_norms, only: weighted, inverse_nn
   use matrix3, only: multiply_transposed
   use state_tables, only: constraint_table
   implicit none
@@ -28,7 +28,7 @@ module drive_rows
 
   type, extends(row_family) :: drive_family
   contains
-    procedure :: prepare => prepare_drive, target_energy => energy_of_drive, load => load_of_drive
+    procedure :: prepare => prepare_drive, free_energy => energy_of_drive, load => load_of_drive
     procedure, nopass :: solve => solve_drive, measure => measure_drive, linearise => linearise_drive, length => joint_length
   end type drive_family
 
@@ -270,11 +270,11 @@ contains
     end if
   end subroutine linearise_drive
 
-  !> Energy of the prescribed rate of a motor.
-  pure real(dp) function energy_of_drive(self, law, w)
+  !> Twice the energy of B and of the prescribed rate of a motor.
+  pure real(dp) function energy_of_drive(self, law, w, b)
     class(drive_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size), w(3,3)
-    energy_of_drive = inverse_nn(w)*law(l_target)**2
+    real(dp), intent(in) :: law(law_size), w(3,3), b(3)
+    energy_of_drive = weighted(w, b) + inverse_nn(w)*law(l_target)**2
   end function energy_of_drive
 
   pure real(dp) function load_of_drive(self, reaction)

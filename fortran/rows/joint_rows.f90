@@ -5,7 +5,7 @@ module joint_rows
     start_halved => joint_start_halved, start_met => joint_start_met
   use contact_iterations, only: solve3, status_solved, status_failed
   use diagonal_block, only: block_size
-  use row_block, only: law_size, l_length, row_options
+  use row_block, only: law_size, l_length, l_at_rest, row_options
   use row_family_base, only: row_family, prepared_row, row_error, identity, carry, normal_line, joint_length
   use state_tables, only: constraint_table
   use matrix3, only: multiply_transposed
@@ -22,17 +22,18 @@ module joint_rows
   type, extends(row_family) :: point_family
     logical :: prescribed = .false.                 !< the user gives the velocity; else the point is fixed
   contains
-    procedure :: prepare => prepare_point, load => load_of_point
-    procedure, nopass :: solve => solve_point, measure => measure_point, linearise => linearise_point, length => joint_length
+    procedure :: prepare => prepare_point, load => load_of_point, free_energy => energy_of_point
+    procedure, nopass :: solve => solve_point, measure => measure_point, linearise => linearise_point, length => joint_length, &
+                         free_square => square_of_target
   end type point_family
 
   !> U_N = target, R_T = 0.
   type, extends(row_family) :: direction_family
     logical :: prescribed = .false.
   contains
-    procedure :: prepare => prepare_direction, target_energy => energy_of_direction
+    procedure :: prepare => prepare_direction, free_energy => energy_of_direction
     procedure, nopass :: solve => solve_direction, measure => measure_direction, linearise => linearise_direction, &
-                         length => joint_length
+                         length => joint_length, free_square => square_of_target
   end type direction_family
 
 contains
@@ -124,6 +125,7 @@ contains
     else
       row%law(l_target:l_target+2) = joint_target(row)
     end if
+    row%law(l_at_rest) = merge(0.0_dp, 1.0_dp, row%dynamic /= 0)
     row%free = row%b - row%law(l_target:l_target+2)
   end subroutine prepare_point
 
@@ -185,6 +187,7 @@ contains
     else
       call hold_direction(row)
     end if
+    row%law(l_at_rest) = merge(0.0_dp, 1.0_dp, row%dynamic /= 0)
   end subroutine prepare_direction
 
   !> Prescribes the normal velocity of a joint.
@@ -219,11 +222,31 @@ contains
     call normal_line(1.0_dp, 0.0_dp, law(l_target+2) - u(3), r, x, y, rhs)
   end subroutine linearise_direction
 
-  !> Energy of a prescribed velocity, as Solfec-1.0 counts it.
-  pure real(dp) function energy_of_direction(self, law, w)
+  !> Twice the energy that reactions change (row_family_base).  In quasi-statics it is that of what B lacks of the prescribed motion: springs that hold supports
+  !> (support_stiffness) make this motion in B already, and are so stiff that its own energy, also along directions that other rows prescribe, would exceed
+  !> that of all else.
+  pure real(dp) function energy_of_point(self, law, w, b)
+    class(point_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), w(3,3), b(3)
+    energy_of_point = weighted(w, b - law(l_at_rest)*law(l_target:l_target+2))
+  end function energy_of_point
+
+  !> Twice the energy that reactions change along a direction (energy_of_point).  In dynamics that of a prescribed velocity is added to that of B, as in
+  !> Solfec-1.0.
+  pure real(dp) function energy_of_direction(self, law, w, b)
     class(direction_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size), w(3,3)
-    energy_of_direction = 0.0_dp
-    if (self%prescribed) energy_of_direction = inverse_nn(w)*law(l_target+2)**2
+    real(dp), intent(in) :: law(law_size), w(3,3), b(3)
+    if (law(l_at_rest) > 0.0_dp) then
+      energy_of_direction = inverse_nn(w)*(b(3) - law(l_target+2))**2
+    else
+      energy_of_direction = weighted(w, b)
+      if (self%prescribed) energy_of_direction = energy_of_direction + inverse_nn(w)*law(l_target+2)**2
+    end if
   end function energy_of_direction
+
+  !> Square of B, or in quasi-statics, if it is larger, of what B lacks of a prescribed motion: where nothing else moves bodies, B is round-off.
+  pure real(dp) function square_of_target(law, b)
+    real(dp), intent(in) :: law(law_size), b(3)
+    square_of_target = max(sum(b**2), sum((b - law(l_at_rest)*law(l_target:l_target+2))**2))
+  end function square_of_target
 end module joint_rows

@@ -3,7 +3,7 @@ module row_block
   use kinds, only: dp, i4
   implicit none
   private
-  public :: law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift, l_length
+  public :: law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift, l_length, l_at_rest
   public :: row_options, sweep_figures, count_driving, is_round_off, drop_round_off
 
   !> Layout of the law data of contacts; other families have their own.
@@ -12,6 +12,7 @@ module row_block
   integer, parameter :: l_cohesion = 7              !< cohesion times area [force]
   integer, parameter :: l_shift = 8                 !< added to the normal velocity: restitution, or gap over step
   integer, parameter :: l_length = 4                !< of joints: length that the law prescribes, for round-off (`joint_length`)
+  integer, parameter :: l_at_rest = 5               !< of joints: 1 in quasi-statics, whose steps start from rest (`free_energy`)
 
   real(dp), parameter :: last_digits = 1e-12_dp     !< of velocities: solvers leave such reactions where there are none
 

@@ -5,6 +5,7 @@ module row_family_base
   use diagonal_block, only: block_size
   use kind_numbers, only: frame_kept
   use row_block, only: law_size, l_length, row_options
+  use row_norms, only: weighted
   use state_tables, only: constraint_table, surface_material_table
   implicit none
   private
@@ -61,7 +62,8 @@ module row_family_base
     procedure, nopass :: projected => stays
     procedure, nopass :: ends => never_ends
     procedure, nopass :: damaged => undamaged
-    procedure :: target_energy => no_energy
+    procedure :: free_energy => energy_of_b
+    procedure, nopass :: free_square => square_of_b
     procedure, nopass :: length => no_length
     procedure :: load => no_load
   end type row_family
@@ -195,12 +197,18 @@ contains
     undamaged = 0.0_dp
   end function undamaged
 
-  !> Twice the energy that is added to the energy of B in the merit function's denominator.
-  pure real(dp) function no_energy(self, law, w)
+  !> Twice the energy that reactions have to bring in or to take away, of which merits are parts: that of B, by default.
+  pure real(dp) function energy_of_b(self, law, w, b)
     class(row_family), intent(in) :: self
-    real(dp), intent(in) :: law(law_size), w(3,3)
-    no_energy = 0.0_dp
-  end function no_energy
+    real(dp), intent(in) :: law(law_size), w(3,3), b(3)
+    energy_of_b = weighted(w, b)
+  end function energy_of_b
+
+  !> Square of the velocity of which residuals are parts: of B, by default.
+  pure real(dp) function square_of_b(law, b)
+    real(dp), intent(in) :: law(law_size), b(3)
+    square_of_b = b(1)**2 + b(2)**2 + b(3)**2
+  end function square_of_b
 
   !> Length that the law prescribes, whose round-off bounds the residual.
   pure real(dp) function no_length(law)

@@ -5,7 +5,6 @@ module constraint_measures
   use row_block, only: l_shift, law_size
   use row_families, only: family_of
   use row_family_base, only: row_family, row_error, no_error
-  use row_norms, only: weighted
   use rolling_rows, only: take_normals
   use thread_work, only: pays
   implicit none
@@ -52,9 +51,9 @@ contains
     do a = 0, n - 1
       k = driving(a)
       family => family_of(kind(a))
-      energy(k) = energy(k) + 0.5_dp*(weighted(diagonal(:,:,a), b(:,a)) + family%target_energy(law(:,a), diagonal(:,:,a)))
+      energy(k) = energy(k) + 0.5_dp*family%free_energy(law(:,a), diagonal(:,:,a), b(:,a))
       numerator(k) = numerator(k) + 0.5_dp*member(a)
-      size(k) = size(k) + (b(1,a)**2 + b(2,a)**2 + b(3,a)**2)
+      size(k) = size(k) + family%free_square(law(:,a), b(:,a))
       if (k > 0) size(k) = size(k) + error_without_reaction(exact, unit, kind(a), block(:,a), law(:,a), diagonal(:,:,a), &
                                                             b(:,a), half_step)**2
       unmet(k) = unmet(k) + residual(a)**2
@@ -162,8 +161,8 @@ contains
     do a = 0, n - 1
       family => family_of(kind(a))
       terms(1,a) = member(a)
-      terms(2,a) = 0.5_dp*(weighted(diagonal(:,:,a), b(:,a)) + family%target_energy(law(:,a), diagonal(:,:,a)))
-      terms(3,a) = b(1,a)**2 + b(2,a)**2 + b(3,a)**2
+      terms(2,a) = 0.5_dp*family%free_energy(law(:,a), diagonal(:,:,a), b(:,a))
+      terms(3,a) = family%free_square(law(:,a), b(:,a))
       if (driving(a) > 0) terms(3,a) = terms(3,a) + error_without_reaction(exact, unit, kind(a), block(:,a), law(:,a), &
                                                                            diagonal(:,:,a), b(:,a), half_step)**2
       terms(4,a) = residual(a)**2

@@ -64,7 +64,9 @@ contains
   !> back and forth along reactions that cause no motion.  A stagnant iteration continues with a regularised operator.
   !>
   !> Where a row may have several solutions with the reactions of all others held, as bonds of a slender arm that is peeled off, an approximate
-  !> direction leads to another solution.  Then the linear systems are factorised, and steps are halved until the residual falls.
+  !> direction leads to another solution.  Then the linear systems are factorised, and steps are halved until the residual falls.  So they are where W is
+  !> stiff (`stiff` of settings): a quasi-static step of many periods moves bodies as a whole a thousand times as far as it deforms them, and ten
+  !> directions of GMRES find one or the other.
   !>
   !> Reads of rows driving, patch, block, law, diagonal, B, V, speed, block_ptr, entry_ptr, and R, the initial guess; blocks or entries.
   !> Writes of rows kind and law (spring-dashpot contacts become Signorini-Coulomb ones), R, U, merit, residual, lost (1: cohesion ends for
@@ -94,7 +96,9 @@ contains
     real(dp), intent(out) :: g, total, unit
     integer(i4), intent(out) :: failed, status
     type(iteration) :: it
+    logical :: weakens
 
+    weakens = .false.
     failed = -1
     iterations = 0
     matvecs = 0
@@ -108,19 +112,23 @@ contains
     associate (rows => it%loc%rows)
       call soften_contacts(n, half_step, step, rows%V, rows%diagonal, rows%kind, rows%law, rows%block, failed)
       if (failed >= 0) return
-      if (it%asked%averaged == 0) it%direct = any_snaps_back(n, rows%kind, rows%law, rows%diagonal)
+      if (it%asked%averaged == 0) weakens = any_snaps_back(n, rows%kind, rows%law, rows%diagonal)
+      it%direct = weakens .or. (it%asked%averaged == 0 .and. it%asked%stiff /= 0 .and. stored /= 0)
       status = blocks_wanted
       if (it%direct .and. stored == 0) return
       if (it%direct) call prepare_factor(it, n)
       status = unaffordable
       if (it%asked%direct /= 0 .and. .not. it%direct) return
       call start_iteration(it, n, stored, triples, half_step)
-      if (it%direct) then
+      if (it%direct) call keep_best(it)
+      if (it%direct .and. weakens) then
         call soften_gradually(it, regularisation, maxiter, maxmatvec, iterations, failed)
       else
         call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+        if (it%direct .and. .not. it%g <= it%asked%meritval) &
+          call go_on_by_krylov(it, regularisation, maxiter, maxmatvec, iterations, failed)
       end if
-      if (it%direct .and. it%g > it%asked%meritval) then
+      if (allocated(it%best) .and. .not. it%g <= it%asked%meritval) then
         rows%R(:,0:n-1) = it%best
         call take_measure(it)
       end if
@@ -134,6 +142,21 @@ contains
         call end_cohesion(n, rows%kind, rows%law, rows%patch, rows%diagonal, rows%R, rows%U, rows%lost)
     end associate
   end subroutine iterate
+
+  !> Continues from the best reactions of steps with factors by steps of GMRES: these steps ended where no shorter one reduces the residual.
+  subroutine go_on_by_krylov(it, regularisation, maxiter, maxmatvec, iterations, failed)
+    type(iteration), intent(inout) :: it
+    real(dp), intent(in) :: regularisation
+    integer(i4), intent(in) :: maxiter, maxmatvec
+    integer(i4), intent(inout) :: iterations, failed
+
+    it%direct = .false.
+    it%loc%rows%R(:,0:it%n-1) = it%best
+    it%vectors(:,:,v_step) = 0.0_dp
+    call take_measure(it)
+    call run_steps(it, regularisation, maxiter, maxmatvec, iterations, failed)
+    call keep_best(it)
+  end subroutine go_on_by_krylov
 
   !> Makes room, and measures the initial guess.
   subroutine start_iteration(it, n, stored, triples, half_step)

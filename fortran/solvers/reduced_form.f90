@@ -2,6 +2,8 @@
 module reduced_form
   use kinds, only: dp, i4, i8
   use row_block, only: l_cohesion
+  use row_families, only: family_of
+  use row_family_base, only: row_family
   use row_tables, only: local_tables, open_local
   use state_tables, only: row_table
   use table_registry, only: table_open
@@ -13,15 +15,15 @@ contains
 
   !> Which kinds of rows a step has, and how large its free velocities are.
   !>
-  !> Reads of rows kind, driving, B and free.
+  !> Reads of rows kind, driving, law, B and free.
   !>
   !>   local    handles (LocalDynamics.handles)
   !>   n        rows
   !>   least    norm below which velocities count as zero
   !>   present  out: bit k is set if a row is of kind k
   !>   rows, driving   out: rows that do not drive obstacles, and those that do
-  !>   size, driven_size   out: norm of B over the rows of each group, B of rows that drive obstacles with the change that they prescribe; if it is
-  !>            below `least`, norm of free; 0 if both are; 1 if there are no rows
+  !>   size, driven_size   out: norm of B over the rows of each group (free_square of row_families), B of rows that drive obstacles with the change that
+  !>            they prescribe; if it is below `least`, norm of free; 0 if both are; 1 if there are no rows
   !>   status   `table_open` or `table_unknown`
   subroutine survey_rows(local, n, least, present, rows, driving, size, driven_size, status)
     integer(i8), intent(in) :: local(6)
@@ -45,6 +47,7 @@ contains
     integer(i8), intent(out) :: present
     integer(i4), intent(out) :: others, driving
     real(dp), intent(out) :: size, driven_size
+    class(row_family), pointer :: family
     integer(i4) :: counts(2)
     real(dp) :: norms(2,2)
     integer :: a, group
@@ -54,9 +57,10 @@ contains
     norms = 0.0_dp
     do a = 0, n - 1
       present = ibset(present, rows%kind(a))
+      family => family_of(rows%kind(a))
       group = merge(2, 1, rows%driving(a) > 0)
       counts(group) = counts(group) + 1
-      norms(:,group) = norms(:,group) + [sum(rows%B(:,a)**2), sum(rows%free(:,a)**2)]
+      norms(:,group) = norms(:,group) + [family%free_square(rows%law(:,a), rows%B(:,a)), sum(rows%free(:,a)**2)]
       if (group == 2) norms(1,2) = norms(1,2) + sum(rows%free(:,a)**2)   ! as in constraint_measures
     end do
     norms = sqrt(norms)

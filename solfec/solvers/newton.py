@@ -21,6 +21,7 @@ _iterate = _kernels.newton.iterate
 
 STATUS = ("OK", "DIVERGED", "DIVERGED")
 BLOCKS_WANTED, UNAFFORDABLE = 4, 5
+NO_BETTER = 10.0  # times a residual, for which sweeps are preferred
 LINEAR_SOLVERS = ("GMRES", "DIAG")
 RELATIVE_DELTAS = {"OFF": None, "avgWii": np.mean, "minWii": np.min, "maxWii": np.max}
 
@@ -39,6 +40,7 @@ class NewtonSettings(Record):
         "theta": "f8",  # share of the new step in averages
         "omega": "f8",  # smoothing of the contact equation
         "meritval": "f8",  # merit that ends the iteration
+        "stiff": "i4",  # 1: linear systems are factorised if that is affordable, since W has eigenvalues of very different sizes
         "direct": "i4",  # 1: nothing is done unless linear systems are factorised
     }
 
@@ -189,8 +191,9 @@ class NewtonSolver(ConstraintSolver):
         if self.itershist is not None:
             self.itershist.append(self.iters)
         if kept:
+            found = rows.R[:, :n].copy() if self._stiff(local) and math.isfinite(report.residual) else None
             rows.R[:, :n] = start[:, :n]
-            report = self._fall_back(local, report)
+            report = self._fall_back(local, report, found)
         self.error = report.status
         return report
 
@@ -228,7 +231,7 @@ class NewtonSolver(ConstraintSolver):
     ) -> tuple[SolverReport, int, int, int]:
         """Run the kernel; also return the products made, the row that failed and the kernel's status."""
         settings = self._settings
-        settings.choose(self.linver == "DIAG", self.linmaxiter, self.epsilon, self.theta, self.omega, self.meritval)
+        settings.choose(self.linver == "DIAG", self.linmaxiter, self.epsilon, self.theta, self.omega, self.meritval, self._stiff(local))
         iterations, matvecs, g, residual, self._unit, failed, status = _iterate(
             local.handles, settings.handle, local.n, local.stored, local.bodies.triples.n, local.half_step, local.step,
             self._regularisation(local), maxiter, maxmatvec, check_cohesion,
@@ -240,6 +243,11 @@ class NewtonSolver(ConstraintSolver):
             return self._iterate(local, maxiter, maxmatvec, check_cohesion)
         report = SolverReport(iterations, math.nan, g, residual, STATUS[min(status, 2)], solver="NEWTON")
         return report, matvecs, failed, status
+
+    @staticmethod
+    def _stiff(local: LocalDynamics) -> bool:
+        """Whether W may have eigenvalues of very different sizes: a long quasi-static step moves elastic bodies much farther than it deforms them."""
+        return local.coupled and not local.dynamic
 
     def _regularisation(self, local: LocalDynamics) -> float:
         """Return delta, or delta times a diagonal entry of W."""
@@ -266,10 +274,16 @@ class NewtonSolver(ConstraintSolver):
         solver.unit = unit
         return solver
 
-    def _fall_back(self, local: LocalDynamics, failed: SolverReport) -> SolverReport:
-        """Solve by Gauss-Seidel from the reactions at the start of the step (docs/language-objects.md, NEWTON_SOLVER)."""
+    def _fall_back(self, local: LocalDynamics, failed: SolverReport, found: np.ndarray | None) -> SolverReport:
+        """Solve by Gauss-Seidel from the reactions at the start of the step (docs/language-objects.md, NEWTON_SOLVER).
+
+        Unless this succeeds, or has about as small errors, reactions `found` by the iteration are kept: sweeps hardly converge in long quasi-static steps.
+        """
         report = self.sweeps(self._unit).sweep(local)
         self.fallback = report.iterations
+        if found is not None and report.status != "OK" and not failed.residual * NO_BETTER >= report.residual:
+            local.rows.R[:, : local.n] = found
+            report = self._iterate(local, 0, 0, True)[0]
         report.iterations = failed.iterations
         report.solver = "NEWTON"
         return report
