@@ -76,7 +76,7 @@ contains
           row%law(l_upper) = arm*velocity_for(-rate_at_limit(-start, restitution, span), 0.5_dp*row%step, span, row%v(1:2), bend)
       end if
       row%law(l_length) = merge(0.5_dp, 1.0_dp, row%dynamic /= 0)*row%step*size_of(row%law, row%w(3,3))
-      if (row%dynamic == 0) then   ! a step goes any way, but not past a limit; one that is far counts for no round-off
+      if (row%dynamic == 0 .and. con%held(i) == 0) then   ! a step goes any way, but not past a limit; one that is far counts for no round-off
         if (con%limits(1,i) > -endless) row%law(l_lower) = arm*(con%limits(1,i) - con%gap(i))/row%step
         if (con%limits(2,i) < endless) row%law(l_upper) = arm*(con%limits(2,i) - con%gap(i))/row%step
       end if

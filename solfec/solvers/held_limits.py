@@ -1,7 +1,8 @@
 """Limits along axes, and ropes, whose motion joints hold already, within a step.
 
 A rope from a point on the axis of a door to its edge, or to the ground, never gets longer: the hinge holds its length.  Joints prescribe U = -V, and a
-rope that is taut a rate at the end of the step.  These differ by terms of second order in the step, and solvers answer a contradiction by forces of any
+rope that is taut a rate at the end of the step; in quasi-statics U = 0, and ropes and limits take back what steps have turned points off their axes.
+These differ by terms of second order in the step, and solvers answer a contradiction by forces of any
 size.  So what holds from one side does nothing in a step in which joints hold its motion from both sides; where they hold it in part, or break, it holds.
 
 Joints fit together where their points and axes meet, and whether they hold a motion is asked there (closed_places).
@@ -42,7 +43,7 @@ class HeldLimits:
     def find(self, model, elsewhere: Elsewhere = NOWHERE) -> None:
         """Write column `held` of limits in this step."""
         constraints = model.constraints
-        if not (model.dynamic and self._choose(model, elsewhere)):
+        if not self._choose(model, elsewhere):
             return
         constraints.held[self._limits] = 0
         reached = self._reached(model)
