@@ -78,14 +78,17 @@ def march(bodies, case, turned):
     def stress(strain):
         return lame * np.trace(strain) * np.eye(3) + 2.0 * mu * strain
 
-    def along(gradient, rate):
-        return volume * gradient @ stress(0.5 * (rate.T @ gradient + gradient.T @ rate))
+    def by_strain(gradient):
+        """F (dS/dE : dE) for all nine changes of F, by C = lambda 1 x 1 + 2 mu: lambda F_ij F_kl + mu ((F F^T)_ik d_jl + F_il F_kj)."""
+        flat, left = gradient.ravel(), gradient @ gradient.T
+        crossed = np.einsum("il,kj->ijkl", gradient, gradient).reshape(9, 9)
+        return volume * (lame * np.outer(flat, flat) + mu * (np.kron(left, np.eye(3)) + crossed))
 
     gradient, rate = np.eye(3), np.zeros((3, 3))
     for _ in range(case["steps"]):
         middle = gradient + 0.5 * step * rate
         second = stress(0.5 * (middle.T @ middle - np.eye(3)))
-        strained = np.array([along(middle, unit.reshape(3, 3)).ravel() for unit in np.eye(9)]).T
+        strained = by_strain(middle)
         turning = volume * np.kron(np.eye(3), second)
         damped = eta * (strained + turning) if turned else eta * strained
         matrix = euler
