@@ -5,7 +5,7 @@ of a step their points are apart, by the drift of joints and by half a step's mo
 that they leave free in truth: with small forces on bodies, but for solvers at any price.
 
 Links keep a length, and other joints U = -V, which differ by terms of second order in the step.  Where a link and other joints hold a motion twice it
-prescribes U = -V, too, and its length is restored at the end of the step.
+prescribes U = -V, too, and its length is restored at the end of the step.  So it does in quasi-statics, U = 0, whose steps begin where loops are closed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ClosedLoops:
     def closed(self, model, elsewhere: Elsewhere = NOWHERE) -> Iterator[None]:
         """Show bodies and the user's rows, within a step, where loops are closed; afterwards, where they were."""
         self.redundant = self.drifts = False
-        if not (model.dynamic and self._find(model, elsewhere)):
+        if not self._find(model, elsewhere):
             yield
             return
         fits = self._choose(model, elsewhere)
@@ -99,9 +99,9 @@ class ClosedLoops:
         return elsewhere.has_loops(rows.size > 0)
 
     def _fit(self, model, elsewhere: Elsewhere) -> bool:
-        """Whether redundant joints fit together where bodies are."""
+        """Whether redundant joints fit together where bodies are.  Quasi-static steps begin where loops are closed: redundant ones are looked for, too."""
         gaps, count, triples, _ = self._places.listed(model, elsewhere)
-        if not are_open(gaps, count, model.epsilon):
+        if model.dynamic and not are_open(gaps, count, model.epsilon):
             return True
         return self._misfit(gaps, count, triples) <= FITTING
 
